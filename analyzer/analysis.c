@@ -48,6 +48,7 @@ static const struct {
 	HANDLER(start_exe, on_start_record),
 	HANDLER(start_args, on_start_record),
 	HANDLER(start_files, on_start_record),
+	HANDLER(start_memory, on_start_record),
 	HANDLER(start_fd, on_start_record),
 	HANDLER(start_socket, on_start_record),
 	HANDLER(start_map, on_start_record),
@@ -469,8 +470,9 @@ static void prefetch_next(const struct trace_analysis *a, const struct trace_cur
 static bool is_of_cpu(uint32_t id)
 {
 	return id >= TRACE_EV_sys_enter && id != TRACE_EV_start_files && id != TRACE_EV_start_args &&
-	       id != TRACE_EV_start_again && id != TRACE_EV_user_stream && id != TRACE_EV_probe_cost &&
-	       id != TRACE_EV_event_cost && id != TRACE_EV_fault_cost && id != TRACE_EV_long_cost;
+	       id != TRACE_EV_start_memory && id != TRACE_EV_start_again && id != TRACE_EV_user_stream &&
+	       id != TRACE_EV_probe_cost && id != TRACE_EV_event_cost && id != TRACE_EV_fault_cost &&
+	       id != TRACE_EV_long_cost;
 }
 
 /*

@@ -352,15 +352,22 @@ static void ids_change(struct change_pass *ahead, const struct trace_event *even
 		thread->process->uid = thread->process->gid = TRACE_ID_UNKNOWN;
 }
 
+/* One thread is moved, or all of a process that were read later. */
 static void group_changes(struct change_pass *ahead, const struct trace_event *event)
 {
 	const struct trace_cgroup_attach *attach = event->payload;
-	const struct trace_thread *thread = thread_find(&ahead->a->threads, attach->tid);
+	struct trace_thread *thread = thread_find(&ahead->a->threads, attach->tid);
+	struct trace_process *process = thread ? thread->process : NULL;
+	bool is_alone = thread && (attach->alone || attach->tid != process->pid);
 
-	if (!thread || event->ts_ns >= thread->process->read_ns || thread != owner_of(ahead, thread->process))
+	if (!thread)
 		return;
-	thread->process->cgroup = 0;
-	thread->process->cgroup_path = 0;
+	for (struct trace_thread *t = is_alone ? thread : process->first; t; t = is_alone ? NULL : t->next)
+		t->cgroup = event->ts_ns < t->read_ns ? 0 : t->cgroup;
+	if (event->ts_ns >= process->read_ns || thread != owner_of(ahead, process))
+		return;
+	process->cgroup = 0;
+	process->cgroup_path = 0;
 }
 
 static void name_changes(struct change_pass *ahead, const struct trace_event *event)

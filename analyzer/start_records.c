@@ -44,6 +44,7 @@ void start_describe(struct trace_analysis *a, struct trace_thread *thread, const
 		process->cgroup = start->cgroup;
 		process->read_ns = event->ts_ns;
 	}
+	thread->cgroup = start->cgroup;
 	process->ns_pid = start->ns_tgid;
 	strncpy(comm, trace_event_string(event), sizeof(comm) - 1);
 	if (start->flags & TRACE_THREAD_IO_WORKER)
@@ -155,6 +156,31 @@ static void load_files(struct trace_analysis *a, const struct trace_event *event
 	}
 }
 
+/* All threads of a process have one memory. */
+static void load_memory(struct trace_analysis *a, const struct trace_event *event)
+{
+	const struct trace_start_memory *start = event->payload;
+	struct trace_thread *leader = leader_of(a, start->tgid), *as = leader_of(a, start->as);
+
+	if (!leader || !as || leader == as)
+		return;
+	if (!as->memory)
+		as->memory = memory_new(a);
+	if (!as->memory || leader->memory == as->memory)
+		return;
+	for (struct trace_thread *thread = leader->process->first; thread; thread = thread->next) {
+		if (thread->sched_state == SCHED_DEAD || (thread != leader && !thread->memory))
+			continue;
+		as->memory->has_foreign |= thread->memory && thread->memory->has_foreign;
+		memory_unref(thread->memory);
+		thread->memory = memory_ref(as->memory);
+	}
+	if (a->rules) {
+		rules_had_tables(a, as);
+		rules_had_tables(a, leader);
+	}
+}
+
 static void load_fd(struct trace_analysis *a, const struct trace_event *event)
 {
 	const struct trace_start_fd *start = event->payload;
@@ -236,6 +262,7 @@ static const struct {
 	{TRACE_EV_start_exe, sizeof(struct trace_start_exe), load_exe},
 	{TRACE_EV_start_args, sizeof(struct trace_start_args), args_load},
 	{TRACE_EV_start_files, sizeof(struct trace_start_files), load_files},
+	{TRACE_EV_start_memory, sizeof(struct trace_start_memory), load_memory},
 	{TRACE_EV_start_fd, sizeof(struct trace_start_fd), load_fd},
 	{TRACE_EV_start_socket, START_SOCKET_BYTES, load_socket},
 	{TRACE_EV_start_map, sizeof(struct trace_start_map), load_map},

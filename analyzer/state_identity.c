@@ -16,6 +16,11 @@
  * row: a child that executes its program has been a copy of its parent until then. A process that
  * has rows gets one for it, so that no row has the time of a program under the name of another one.
  *
+ * A thread may be in another control group than its leader (cgroup.threads, or tasks of version 1).
+ * Such a thread is apart: its time is in a row with its group and the other values of its process.
+ * Example: thread 11 of process 10 is moved from /a to /b at 4 ms, and both compute until 10 ms.
+ * The row with /a has 10 ms + 4 ms, and that with /b has 6 ms.
+ *
  * A change reads the times of all threads of the process. If a process with many threads changes
  * often, the reads would take longer than the pass. So each change and each thread pays for
  * VISITS reads. When these are used up, the time from a change on is that of a row with unknown
@@ -84,6 +89,37 @@ static struct trace_times process_times(const struct trace_analysis *a, const st
 	return sum;
 }
 
+/* ---- threads in control groups of their own ---- */
+
+/*
+ * The row of @apart gets the time of its thread until @ns. The current row does not: it has the
+ * rest of the process.
+ */
+static void settle(const struct trace_analysis *a, struct identity_log *log, struct thread_group *apart, uint64_t ns)
+{
+	uint64_t end_ns = trace_thread_end_ns(apart->thread);
+	struct identity_row *row = &log->rows[apart->row];
+	struct trace_times times;
+
+	if (log->is_past_window)
+		return;
+	trace_thread_times(a, apart->thread, &times);
+	log->visited++;
+	if (apart->row != log->in_window) {
+		times_add(&row->times, &times, &apart->before);
+		times_add(&log->before, &times, &apart->before);
+	}
+	apart->before = times;
+	ns = end_ns && end_ns < ns ? end_ns : ns;
+	row->last_ns = row->last_ns > ns ? row->last_ns : ns;
+}
+
+static void settle_all(const struct trace_analysis *a, struct identity_log *log, uint64_t ns)
+{
+	for (uint32_t i = 0; i < log->nr_apart; i++)
+		settle(a, log, &log->apart[i], ns);
+}
+
 /* ---- the window ---- */
 
 struct identity_edge_row {
@@ -114,15 +150,22 @@ static void window_begins(struct trace_analysis *a, const struct trace_process *
 		log->rows[i].count = i == log->current;
 		log->rows[i].first_ns = log->rows[i].last_ns = ns;
 	}
+	for (uint32_t i = 0; log && i < log->nr_apart; i++) {
+		if (log->apart[i].thread->sched_state != SCHED_DEAD)
+			log->rows[log->apart[i].row].count = 1;
+		trace_thread_times(a, log->apart[i].thread, &log->apart[i].before);
+	}
 	if (log)
 		log->before = row->times;
 }
 
 /* The current row gets the rest of the process's time in the window: close_columns(). */
-static void window_ends(const struct trace_process *process)
+static void window_ends(const struct trace_analysis *a, const struct trace_process *process, uint64_t ns)
 {
-	if (process->identities)
-		process->identities->is_past_window = true;
+	if (!process->identities)
+		return;
+	settle_all(a, process->identities, ns);
+	process->identities->is_past_window = true;
 }
 
 void identity_edge(struct trace_analysis *a, uint64_t ns)
@@ -132,7 +175,7 @@ void identity_edge(struct trace_analysis *a, uint64_t ns)
 	a->now = ns;
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		if (a->is_past_window)
-			window_ends(a->threads.processes[i]);
+			window_ends(a, a->threads.processes[i], ns);
 		else
 			window_begins(a, a->threads.processes[i], ns);
 	if (a->is_past_window)
@@ -214,10 +257,13 @@ static bool is_unborn(const struct trace_process *process)
 	return process->first && process->first == process->last && process->first->sched_state == SCHED_NEW;
 }
 
-/* Can @process pay for the begin of a row, and for that of the row with unknown values? */
+/* Can @process pay for the begin of a row, and for that of the row with unknown values? Each of
+ * them reads the threads that are apart twice. */
 static bool can_pay(const struct identity_log *log, const struct trace_process *process)
 {
-	return log->visited + 2 * process->nr_threads <= VISITS * (log->changes + process->nr_threads);
+	uint32_t nr = process->nr_threads + log->nr_apart;
+
+	return log->visited + 2 * nr <= VISITS * (log->changes + process->nr_threads);
 }
 
 /*
@@ -237,6 +283,7 @@ static void begin_row(struct trace_analysis *a, struct identity_log *log, const 
 		return;
 	if (log->rows[row].count == 1) /* the first time in the window, if there is one */
 		log->rows[row].first_ns = ns;
+	settle_all(a, log, ns);
 	sums = process_times(a, process);
 	log->visited += process->nr_threads;
 	times_add(&log->rows[log->in_window].times, &sums, &log->before);
@@ -245,20 +292,237 @@ static void begin_row(struct trace_analysis *a, struct identity_log *log, const 
 	log->in_window = row;
 }
 
+/* While the values of the process are not known, those of its threads are not either. */
+static void choose_row(struct trace_analysis *a, struct identity_log *log, const struct trace_process *process,
+		       struct thread_group *apart, uint64_t ns)
+{
+	struct identity is = identity_of(process);
+	uint32_t row = log->current;
+
+	is.cgroup = apart->cgroup;
+	if (!same(&log->rows[row].is, &not_known))
+		row = row_of(a, log, &is, ns);
+	if (row == apart->row)
+		return;
+	log->rows[row].count += !log->is_past_window;
+	apart->row = row;
+}
+
+/* Threads that are in the group of their process now, or have ended, are not apart any more. */
+static void renew_apart(struct trace_analysis *a, struct identity_log *log, const struct trace_process *process,
+			uint64_t ns)
+{
+	uint32_t nr = 0;
+
+	for (uint32_t i = 0; i < log->nr_apart; i++) {
+		struct thread_group *apart = &log->apart[i];
+
+		apart->thread->is_apart = apart->cgroup != process->cgroup_path &&
+					  apart->thread->sched_state != SCHED_DEAD;
+		if (!apart->thread->is_apart)
+			continue;
+		choose_row(a, log, process, apart, ns);
+		log->apart[nr++] = *apart;
+	}
+	log->nr_apart = nr;
+}
+
 void identity_change(struct trace_analysis *a, struct trace_process *process, uint64_t ns, const struct identity *now)
 {
 	struct identity before = identity_of(process);
 	struct identity_log *log;
+	uint32_t row;
 
 	if (same(&before, now))
 		return;
 	/* without a cursor: an event from before the window of a flight recorder */
 	log = is_unborn(process) || !a->cursor ? NULL : log_of(a, process, &before);
+	row = log ? log->current : 0;
 	if (log) {
 		log->changes++;
 		begin_row(a, log, process, row_of(a, log, can_pay(log, process) ? now : &not_known, ns), ns);
 	}
 	apply(process, now);
+	if (log && log->current != row)
+		renew_apart(a, log, process, ns);
+}
+
+static struct thread_group *find_apart(const struct trace_thread *thread)
+{
+	const struct identity_log *log = thread->process->identities;
+
+	for (uint32_t i = 0; thread->is_apart && log && i < log->nr_apart; i++)
+		if (log->apart[i].thread == thread)
+			return &log->apart[i];
+	return NULL;
+}
+
+static void drop_apart(struct identity_log *log, struct thread_group *apart)
+{
+	apart->thread->is_apart = false;
+	*apart = log->apart[--log->nr_apart];
+}
+
+/* Makes room for one more. Threads that have ended make room first. */
+static bool has_room(struct trace_analysis *a, struct identity_log *log, uint64_t ns)
+{
+	uint32_t room = log->room_apart ? 2 * log->room_apart : 4;
+	struct thread_group *bigger;
+
+	if (log->nr_apart < log->room_apart)
+		return true;
+	for (uint32_t i = log->nr_apart; i; i--)
+		if (log->apart[i - 1].thread->sched_state == SCHED_DEAD) {
+			settle(a, log, &log->apart[i - 1], ns);
+			drop_apart(log, &log->apart[i - 1]);
+		}
+	if (log->nr_apart < log->room_apart / 2)
+		return true;
+	bigger = reallocarray(log->apart, room, sizeof(*bigger));
+	if (!bigger) {
+		a->failed = -ENOMEM;
+		return false;
+	}
+	log->apart = bigger;
+	log->room_apart = room;
+	return true;
+}
+
+/* @thread is apart from @ns on, in the row of its process at first. NULL: out of memory. */
+static struct thread_group *add_apart(struct trace_analysis *a, struct identity_log *log, struct trace_thread *thread,
+				      uint64_t ns)
+{
+	struct thread_group *apart;
+
+	if (!has_room(a, log, ns))
+		return NULL;
+	apart = &log->apart[log->nr_apart++];
+	*apart = (struct thread_group){.thread = thread, .row = log->in_window};
+	thread->is_apart = true;
+	trace_thread_times(a, thread, &apart->before);
+	log->visited++;
+	return apart;
+}
+
+/* @thread, which is not the leader, is in group @number from @ns on. */
+static void put_apart(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint64_t number)
+{
+	struct trace_process *process = thread->process;
+	uint32_t path = cgroup_path_of(a, number);
+	struct identity is = identity_of(process);
+	struct thread_group *apart = find_apart(thread);
+	struct identity_log *log;
+
+	thread->cgroup = number;
+	if (!apart && path == process->cgroup_path)
+		return;
+	log = log_of(a, process, &is);
+	if (!log || a->failed)
+		return;
+	log->changes++;
+	if (apart)
+		settle(a, log, apart, ns);
+	else
+		apart = add_apart(a, log, thread, ns);
+	if (!apart)
+		return;
+	apart->cgroup = path;
+	if (path == process->cgroup_path)
+		drop_apart(log, apart);
+	else
+		choose_row(a, log, process, apart, ns);
+}
+
+/* The leader leaves the other threads behind in the group of the process. */
+static void leave_behind(struct trace_analysis *a, const struct trace_thread *leader, uint64_t ns)
+{
+	struct trace_process *process = leader->process;
+	struct identity is = identity_of(process);
+	struct identity_log *log = log_of(a, process, &is);
+
+	for (struct trace_thread *thread = process->first; log && thread; thread = thread->next) {
+		struct thread_group *apart;
+
+		if (thread == leader || thread->sched_state == SCHED_DEAD || thread->is_apart)
+			continue;
+		apart = add_apart(a, log, thread, ns);
+		if (!apart)
+			return;
+		apart->cgroup = process->cgroup_path;
+		thread->cgroup = process->cgroup;
+	}
+}
+
+/* The process is moved with all its threads. */
+static void join_all(const struct trace_analysis *a, const struct trace_process *process, uint64_t ns)
+{
+	struct identity_log *log = process->identities;
+
+	if (!log)
+		return;
+	settle_all(a, log, ns);
+	for (uint32_t i = 0; i < log->nr_apart; i++)
+		log->apart[i].thread->is_apart = false;
+	log->nr_apart = 0;
+}
+
+static bool leads(const struct trace_thread *thread)
+{
+	return thread->tid == thread->process->pid;
+}
+
+/* Before the pass: the start state has the group of @thread, or a fork or an attach. */
+static bool has_group(const struct trace_thread *thread)
+{
+	return !leads(thread) && ((thread->flags & THREAD_FROM_START) || thread->cgroup);
+}
+
+void process_groups_loaded(struct trace_analysis *a, struct trace_process *process, uint64_t ns)
+{
+	struct identity now = identity_of(process);
+
+	now.cgroup = cgroup_path_of(a, process->cgroup);
+	if (process->cgroup_path)
+		identity_change(a, process, ns, &now);
+	else /* it began in the pause */
+		process->cgroup_path = now.cgroup;
+	for (struct trace_thread *thread = process->first; thread; thread = thread->next)
+		if (thread->sched_state != SCHED_DEAD && thread->described_ns >= a->restart.since_ns &&
+		    has_group(thread))
+			put_apart(a, thread, ns, thread->cgroup);
+}
+
+void thread_group_inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent)
+{
+	if (a->cursor ? !parent->is_apart : !has_group(parent))
+		return;
+	child->cgroup = parent->cgroup;
+	if (child->process != parent->process)
+		cgroup_put(a, child->process, child->cgroup);
+	else if (a->cursor)
+		put_apart(a, child, a->now, child->cgroup);
+}
+
+void thread_group_lead(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns)
+{
+	const struct thread_group *apart = find_apart(thread);
+	struct identity now = identity_of(thread->process);
+
+	if (!apart)
+		return;
+	now.cgroup = apart->cgroup;
+	thread->process->cgroup = thread->cgroup;
+	identity_change(a, thread->process, ns, &now);
+}
+
+struct identity_log *identity_log_free(struct identity_log *log)
+{
+	if (!log)
+		return NULL;
+	free(log->rows);
+	free(log->apart);
+	free(log);
+	return NULL;
 }
 
 /* ---- events ---- */
@@ -373,19 +637,38 @@ void on_sched_ids(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const 
 		pass_filter(a, cpu, thread, ns, ids->passes);
 }
 
+/* The leader is moved, or all threads of its process; the leader may have ended. */
+static void process_is_moved(struct trace_analysis *a, struct trace_thread *leader, uint64_t ns,
+			     const struct trace_cgroup_attach *attach)
+{
+	struct trace_process *process = leader->process;
+	struct identity now = identity_of(process);
+
+	now.cgroup = cgroup_path_of(a, attach->cgroup);
+	if (!attach->alone)
+		join_all(a, process, ns);
+	else if (a->cursor && process->nr_living > 1 && now.cgroup != process->cgroup_path)
+		leave_behind(a, leader, ns);
+	process->cgroup = attach->cgroup;
+	identity_change(a, process, ns, &now);
+}
+
 void on_cgroup_attach(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	const struct trace_cgroup_attach *attach = event->payload;
 	struct trace_thread *thread = thread_find(&a->threads, attach->tid);
-	struct identity now;
 
 	cgroup_learn(a, attach->cgroup, trace_event_string(event));
-	if (!thread || thread->sched_state == SCHED_DEAD || !is_leading(a, thread))
+	if (!thread || (thread->sched_state == SCHED_DEAD && (attach->alone || !thread->process->nr_living)))
 		return;
-	now = identity_of(thread->process);
-	now.cgroup = cgroup_path_of(a, attach->cgroup);
-	thread->process->cgroup = attach->cgroup;
-	identity_change(a, thread->process, ns, &now);
+	if (leads(thread))
+		process_is_moved(a, thread, ns, attach);
+	else if (thread->sched_state == SCHED_DEAD)
+		return;
+	else if (a->cursor)
+		put_apart(a, thread, ns, attach->cgroup);
+	else
+		thread->cgroup = attach->cgroup;
 }
 
 /* ---- results ---- */
@@ -434,6 +717,23 @@ static void close_columns(struct trace_identity *list, size_t nr, size_t current
 	}
 }
 
+/* The rows of threads that are apart get their time since the last change. */
+static void add_rests(const struct trace_analysis *a, const struct identity_log *log, struct trace_identity *list,
+		      uint64_t process_end_ns)
+{
+	for (uint32_t i = 0; i < log->nr_apart; i++) {
+		const struct thread_group *apart = &log->apart[i];
+		uint64_t end_ns = trace_thread_end_ns(apart->thread);
+		struct trace_identity *row = &list[apart->row];
+		struct trace_times times;
+
+		trace_thread_times(a, apart->thread, &times);
+		times_add(&row->times, &times, &apart->before);
+		end_ns = end_ns ? end_ns : process_end_ns;
+		row->last_ns = row->last_ns > end_ns ? row->last_ns : end_ns;
+	}
+}
+
 /* The identities that the process had in the window. Without a window these are all. */
 static size_t keep_rows(struct trace_identity *list, size_t nr)
 {
@@ -469,6 +769,8 @@ struct trace_identity *trace_process_identities(const struct trace_analysis *a, 
 	list[0] = public_row(process, &now);
 	for (uint32_t i = 0; log && i < nr; i++)
 		list[i] = public_row(process, &log->rows[i]);
+	if (log && !log->is_past_window)
+		add_rests(a, log, list, process_end_ns(process));
 	list[current].last_ns = process_end_ns(process); /* or that of the window */
 	for (uint32_t i = 0; i < nr; i++) {
 		list[i].first_ns = list[i].first_ns > a->start_ns ? list[i].first_ns : a->start_ns;

@@ -35,11 +35,25 @@ struct identity_row {
 };
 
 /**
+ * struct thread_group - a thread that is apart: in another control group than its leader
+ * @cgroup: the string_id of the path of its group
+ * @row: of the identity of its process, but with that group. It has the time of the thread
+ * @before: the times of the thread when @row got them last
+ */
+struct thread_group {
+	struct trace_thread *thread;
+	uint32_t cgroup;
+	uint32_t row;
+	struct trace_times before;
+};
+
+/**
  * struct identity_log - the identities of a process that has changed
  * @current: the index of its row
  * @in_window: the same; the end of a window sets @is_past_window, and this remains the row then
  * @before: the sums of the process when @in_window began, or when the window did
  * @changes: so many until now. @visited: threads whose times they have read
+ * @apart: the threads that are apart, and some of them that have ended
  */
 struct identity_log {
 	struct identity_row *rows; /* owned */
@@ -51,6 +65,9 @@ struct identity_log {
 	uint64_t visited;
 	struct trace_times before;
 	bool is_past_window;
+	struct thread_group *apart; /* owned */
+	uint32_t nr_apart;
+	uint32_t room_apart;
 };
 
 /** identity_of() - the current values of @process */
@@ -61,6 +78,15 @@ void identity_change(struct trace_analysis *a, struct trace_process *process, ui
 void identity_of_thread(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, uint32_t uid, uint32_t gid);
 /** identity_rename() - @thread has a new name, not by exec */
 void identity_rename(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns, const char *comm);
+
+/** process_groups_loaded() - the start state has the control groups of all threads of @process */
+void process_groups_loaded(struct trace_analysis *a, struct trace_process *process, uint64_t ns);
+/** thread_group_inherit() - @child begins in the control group of @parent, which forks it */
+void thread_group_inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent);
+/** thread_group_lead() - @thread leads its process from @ns on, and has ended the others: exec */
+void thread_group_lead(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
+/** identity_log_free() - accepts NULL, and returns it */
+struct identity_log *identity_log_free(struct identity_log *log);
 
 /** identity_edge() - the pass is at @ns, the begin of the window, or its end: is_past_window */
 void identity_edge(struct trace_analysis *a, uint64_t ns);

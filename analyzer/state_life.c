@@ -129,6 +129,7 @@ static void inherit(struct trace_analysis *a, struct trace_thread *child, struct
 		parent->directories = directories_new(a);
 	child->directories = flags & LINUX_CLONE_FS ? directories_ref(parent->directories)
 						    : directories_copy(a, parent->directories);
+	thread_group_inherit(a, child, parent);
 	if (a->rules)
 		rules_inherited(a, child, parent);
 	if (a->doubt.is_open && (flags & (LINUX_CLONE_FILES | LINUX_CLONE_VM | LINUX_CLONE_FS)))
@@ -318,6 +319,7 @@ void on_sched_exec(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const
 	thread->process->exe = strings_intern(&a->strings, trace_event_string(event));
 	args_forget(thread->process);
 	thread->is_fresh = true;
+	thread_group_lead(a, thread, ns);
 	identity_of_thread(a, thread, ns, exec->uid, thread->process->gid);
 	thread->has_rseq = false;
 	fds_exec(a, thread);

@@ -34,6 +34,7 @@
 #include "state_frame.h"
 #include "state_close.h"
 #include "state_container.h"
+#include "state_identity.h"
 #include "state_restart.h"
 
 #define SLEEPS (TRACE_TASK_INTERRUPTIBLE | TRACE_TASK_UNINTERRUPTIBLE)
@@ -277,7 +278,7 @@ static void finish_restart(struct trace_analysis *a)
 			else if (thread->sched_state == SCHED_OFF_AT_START && was_described(a, thread))
 				thread->frames[0].file = call_file(a, thread, &thread->frames[0]);
 		if (process_owner(&a->threads, process))
-			cgroup_put(a, process, process->cgroup);
+			process_groups_loaded(a, process, a->now);
 		family_join(a, process);
 	}
 	a->restart.since_ns = 0;

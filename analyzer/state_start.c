@@ -28,6 +28,7 @@
 #include "start_records.h"
 #include "state.h"
 #include "state_frame.h"
+#include "state_identity.h"
 #include "state_close.h"
 #include "state_container.h"
 #include "state_life.h"
@@ -460,5 +461,9 @@ int start_load(struct trace_analysis *a, struct trace_error *ret_error)
 		if (firsts[i].kind != FIRST_NAMED)
 			find_current(a, &a->cpus[i], &firsts[i]);
 	free(firsts);
-	return error ? error : end_dead(a, ret_error);
+	if (!error)
+		error = end_dead(a, ret_error);
+	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes && !error; i++)
+		process_groups_loaded(a, a->threads.processes[i], a->start_ns);
+	return error;
 }

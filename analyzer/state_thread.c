@@ -127,10 +127,7 @@ static void thread_release(struct trace_thread *thread)
 
 void process_release(struct trace_process *process)
 {
-	if (process->identities)
-		free(process->identities->rows);
-	free(process->identities);
-	process->identities = NULL;
+	process->identities = identity_log_free(process->identities);
 	for (struct trace_thread *thread = process->first; thread; thread = thread->next)
 		thread_release(thread);
 }

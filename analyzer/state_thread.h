@@ -236,6 +236,7 @@ struct trace_thread {
 	bool ran : 1;		 /* it is in the list trace_analysis.ran */
 	bool is_recorder : 1;	 /* of the recording daemon: its calls are not recorded */
 	bool keeps_waits : 1;	 /* it has @kept_waits */
+	bool is_apart : 1;	 /* in another control group than its leader: state_identity.h */
 	uint32_t cpu;		 /* the CPU where it runs, is queued, or ran last */
 	uint64_t since;		 /* off the CPUs: when its scheduling state began */
 	/* When it was last RUNNABLE. If that is @since, the next two fields are valid. */
@@ -289,6 +290,11 @@ struct trace_thread {
 	uint64_t described_ns;	       /* when the repeated start state last had it; 0: never */
 	char comm[16];
 	uint32_t uid; /* effective; of the leader it is its process's */
+	/*
+	 * Its control group, if it is apart, and if the start state is not complete. The leader has
+	 * that of its process.
+	 */
+	uint64_t cgroup;
 	/* number of earlier threads with this tid but no sched_free yet; -1: its own has come */
 	int8_t unfreed;
 	struct thread_rare *rare; /* owned; NULL: none yet. thread_rare.h */

@@ -3,7 +3,7 @@
  * nothing twice. Also threads that share descriptors. Times and threads as in test_state.c. */
 #include <fcntl.h>
 #include <linux/sched.h>
-#include "analysis_case.h"
+#include "identity_case.h"
 #include "unit.h"
 
 #define ALL_OF_IT                          \
@@ -77,6 +77,41 @@ static void open_files_have_their_names_again_after_a_pause(void)
 	CU_ASSERT_EQUAL(read_bytes(c.one, "/closed"), 0);
 	CU_ASSERT_EQUAL(c.one->nr_files, 2);
 	case_free(&c);
+}
+
+static void tell_group(struct analysis_case *c, uint64_t ns, uint32_t tid, uint64_t cgroup)
+{
+	tb_add(c->tb, 0, ns, start_thread, "one", .tid = tid, .tgid = 10, .ppid = 1, .nr = -1,
+	       .state = TRACE_TASK_INTERRUPTIBLE, .start_ns = 1, .cgroup = cgroup);
+}
+
+/* In the pause, the thread 11 is moved alone, or its leader, or their process. */
+static void threads_and_processes_may_be_moved_in_a_pause(void)
+{
+	for (int moved = 1; moved < 4; moved++) {
+		struct analysis_case c = case_new();
+		struct trace_identity *list;
+		size_t nr;
+
+		tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 5},
+			 sizeof(struct trace_start_cgroup), "/before");
+		tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 6},
+			 sizeof(struct trace_start_cgroup), "/after");
+		start_as(c.tb, 1000, 10, 1, 0, 5);
+		tb_fork(c.tb, 0, 1500, 10, 11, 10, "one");
+		pause_recording(&c, 2000, 4000);
+		tell_group(&c, 4010, 10, moved & 2 ? 6 : 5);
+		tell_group(&c, 4010, 11, moved & 1 ? 6 : 5);
+		tell_end(&c, 4030);
+		case_run(&c);
+		list = identities(&c, 10, &nr);
+		CU_ASSERT_EQUAL_FATAL(nr, 2);
+		CU_ASSERT_STRING_EQUAL(list[1].cgroup, "/after");
+		CU_ASSERT_EQUAL(list[1].first_ns, 4030);
+		CU_ASSERT_EQUAL(elapsed(&list[1]), (9000 - 4030) * (moved == 3 ? 2 : 1));
+		free(list);
+		case_free(&c);
+	}
 }
 
 /* A file that is opened while the state is read has an event of its own, before or after its start
@@ -375,6 +410,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(open_files_have_their_names_again_after_a_pause),
+		CASE(threads_and_processes_may_be_moved_in_a_pause),
 		CASE(the_later_of_open_event_and_start_record_counts),
 		CASE(threads_that_ended_or_began_in_a_pause_are_noticed),
 		CASE(a_thread_in_another_call_after_a_pause_ran_in_between),

@@ -295,6 +295,26 @@ static void an_adopted_process_is_adopted_again(void)
 	case_free(&c);
 }
 
+/* 5 and 6 have each other for a reaper: a damaged trace, or events that are lost. */
+static void reapers_in_a_circle_adopt_no_children(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_thread(c.tb, 5, 5, 1, "five", 1, true);
+	tb_thread(c.tb, 6, 6, 1, "six", 2, true);
+	tb_thread(c.tb, 10, 10, 5, "one", 0, true);
+	tb_thread(c.tb, 20, 20, 10, "two", 0, false);
+	adopt(c.tb, 3000, 10, 5);
+	adopt(c.tb, 3000, 5, 6);
+	adopt(c.tb, 3000, 6, 5);
+	last_exits(c.tb, 1, 4000, 5, 4100);
+	last_exits(c.tb, 2, 4000, 6, 4100);
+	last_exits(c.tb, 0, 5000, 10, 5100);
+	case_run(&c);
+	CU_ASSERT_EQUAL(trace_process_ppid(case_process(&c, 20)), 0);
+	case_free(&c);
+}
+
 /*
  * Thread 10 forks 30 and ends before the others of its process. 12, which has forked 20, and 11
  * exit together: 12 until 4000, 11 until 5000. The start state does not tell which one has forked
@@ -468,6 +488,7 @@ int main(int argc, char **argv)
 		CASE(a_thread_that_exits_passes_on_its_own_children),
 		CASE(a_reaper_that_has_ended_adopts_no_children),
 		CASE(an_adopted_process_is_adopted_again),
+		CASE(reapers_in_a_circle_adopt_no_children),
 		CASE(the_first_thread_that_lives_has_the_children_of_those_that_have_ended),
 		CASE(a_number_of_a_thread_that_is_used_again_has_no_children),
 		CASE(a_process_with_an_heir_exits_though_the_exit_of_a_thread_was_lost),

@@ -341,6 +341,282 @@ static void a_process_that_is_moved_has_the_time_of_each_control_group(void)
 	case_free(&c);
 }
 
+static void move_alone(struct tb *tb, uint64_t ts_ns, uint32_t tid, uint64_t cgroup, const char *path)
+{
+	tb_add(tb, 0, ts_ns, cgroup_attach, path, .cgroup = cgroup, .tid = tid, .alone = true);
+}
+
+/* Process 10 is in the group "/before". Its thread 11 is on CPU 1 from 2000 on. */
+static struct analysis_case begin_threads(void)
+{
+	struct analysis_case c = case_new();
+
+	tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 5},
+		 sizeof(struct trace_start_cgroup), "/before");
+	start_as(c.tb, 1000, 10, 1, 0, 5);
+	tb_fork(c.tb, 0, 2000, 10, 11, 10, "one");
+	tb_switch(c.tb, 1, 2000, 0, 11, TRACE_TASK_RUNNING);
+	return c;
+}
+
+/* The time of process @pid in control group @path, of all its identities. */
+static uint64_t time_in(const struct analysis_case *c, uint32_t pid, const char *path)
+{
+	uint64_t ns = 0;
+	size_t nr;
+	struct trace_identity *list = identities(c, pid, &nr);
+
+	for (size_t i = 0; i < nr; i++)
+		ns += strcmp(list[i].cgroup, path) == 0 ? elapsed(&list[i]) : 0;
+	free(list);
+	return ns;
+}
+
+static void finish_threads(struct analysis_case *c)
+{
+	tb_switch(c->tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c->tb, 1, 9000, 11, 0, TRACE_TASK_RUNNING);
+	case_run(c);
+}
+
+static void a_thread_that_is_moved_alone_has_its_time_in_its_group(void)
+{
+	struct analysis_case c = begin_threads();
+
+	move_alone(c.tb, 4000, 11, 6, "/thread");
+	finish_threads(&c);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 8000 + 2000);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/thread"), 5000);
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 10)), "/before");
+	CU_ASSERT_TRUE(trace_process_ever_was(case_process(&c, 10), is_in, "/thread"));
+	case_free(&c);
+}
+
+/* It is moved on, its process gets other ids meanwhile, and it comes back. */
+static void a_thread_may_be_moved_often(void)
+{
+	struct analysis_case c = begin_threads();
+	struct trace_identity *list;
+	uint64_t as_33 = 0;
+	size_t nr;
+
+	move_alone(c.tb, 3000, 11, 6, "/first");
+	ids(c.tb, 3500, 10, 33, 33);
+	move_alone(c.tb, 4000, 11, 7, "/second");
+	move_alone(c.tb, 6000, 11, 5, "/before");
+	finish_threads(&c);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/first"), 1000);
+	list = identities(&c, 10, &nr);
+	for (size_t i = 0; i < nr; i++)
+		as_33 += list[i].uid == 33 && strcmp(list[i].cgroup, "/first") == 0 ? elapsed(&list[i]) : 0;
+	CU_ASSERT_EQUAL(as_33, 500);
+	free(list);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/second"), 2000);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 8000 + 1000 + 3000);
+	case_free(&c);
+}
+
+/* The leader is moved alone; or the process is, and with it the thread that was apart. */
+static void a_leader_may_be_moved_alone_or_with_its_process(void)
+{
+	for (int alone = 0; alone < 2; alone++) {
+		struct analysis_case c = begin_threads();
+
+		if (!alone)
+			move_alone(c.tb, 3000, 11, 6, "/thread");
+		if (alone)
+			move_alone(c.tb, 4000, 10, 7, "/after");
+		else
+			attach(c.tb, 4000, 10, 7, "/after");
+		finish_threads(&c);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/thread"), alone ? 0 : 1000);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/after"), alone ? 5000 : 10000);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), alone ? 3000 + 7000 : 3000 + 1000);
+		CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 10)), "/after");
+		case_free(&c);
+	}
+}
+
+/* Thread 11 is in a group of its own, and makes a thread and a process. */
+static void a_child_begins_in_the_group_of_the_thread_that_makes_it(void)
+{
+	struct analysis_case c = begin_threads();
+
+	move_alone(c.tb, 3000, 11, 6, "/thread");
+	tb_fork(c.tb, 1, 4000, 11, 12, 10, "one");
+	tb_fork(c.tb, 1, 4000, 11, 30, 30, "three");
+	tb_fork(c.tb, 0, 4000, 10, 40, 40, "four");
+	finish_threads(&c);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/thread"), 6000 + 5000);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 8000 + 1000);
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 30)), "/thread");
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 40)), "/before");
+	case_free(&c);
+}
+
+/* It ends at 6000. Later its process gets other ids, or none. */
+static void a_thread_that_ends_leaves_its_group(void)
+{
+	for (int changes = 0; changes < 2; changes++) {
+		struct analysis_case c = begin_threads();
+		struct trace_identity *list;
+		size_t nr;
+
+		move_alone(c.tb, 4000, 11, 6, "/thread");
+		tb_exit(c.tb, 1, 6000, 11, 10, false);
+		tb_switch(c.tb, 1, 6000, 11, 0, TRACE_TASK_DEAD);
+		if (changes)
+			ids(c.tb, 7000, 10, 33, 33);
+		tb_fork(c.tb, 0, 7500, 10, 11, 10, "one"); /* another one */
+		tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+		case_run(&c);
+		list = identities(&c, 10, &nr);
+		CU_ASSERT_EQUAL_FATAL(nr, changes ? 3 : 2);
+		CU_ASSERT_STRING_EQUAL(list[1].cgroup, "/thread");
+		CU_ASSERT_EQUAL(list[1].first_ns, 4000);
+		CU_ASSERT_EQUAL(list[1].last_ns, 6000);
+		CU_ASSERT_EQUAL(elapsed(&list[1]), 2000);
+		if (changes)
+			CU_ASSERT_EQUAL(elapsed(&list[2]), 2000 + 1500);
+		free(list);
+		case_free(&c);
+	}
+}
+
+/* exec ends the leader. */
+static void a_thread_that_executes_a_program_brings_its_group(void)
+{
+	struct analysis_case c = begin_threads();
+
+	move_alone(c.tb, 3000, 11, 6, "/thread");
+	tb_sys_enter(c.tb, 1, 3500, SYS_execve);
+	tb_exit(c.tb, 0, 4000, 10, 10, false);
+	tb_switch(c.tb, 0, 4000, 10, 0, TRACE_TASK_DEAD);
+	tb_add(c.tb, 1, 5000, sched_exec, "/bin/program", .tid = 10, .old_tid = 11);
+	tb_fork(c.tb, 1, 5500, 10, 30, 30, "three");
+	tb_switch(c.tb, 1, 9000, 10, 0, TRACE_TASK_RUNNING);
+	case_run(&c);
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 10)), "/thread");
+	CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 30)), "/thread");
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 3000 + 1000);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/thread"), 6000);
+	case_free(&c);
+}
+
+/* The kernel names the leader of a process that is moved, also if it has ended. */
+static void a_process_without_its_leader_may_be_moved(void)
+{
+	for (int alone = 0; alone < 2; alone++) {
+		struct analysis_case c = begin_threads();
+
+		tb_exit(c.tb, 0, 3000, 10, 10, false);
+		tb_switch(c.tb, 0, 3000, 10, 0, TRACE_TASK_DEAD);
+		if (alone)
+			move_alone(c.tb, 4000, 11, 7, "/after");
+		else
+			attach(c.tb, 4000, 10, 7, "/after");
+		tb_switch(c.tb, 1, 9000, 11, 0, TRACE_TASK_RUNNING);
+		case_run(&c);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 2000 + 2000);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/after"), 5000);
+		CU_ASSERT_STRING_EQUAL(trace_process_cgroup(case_process(&c, 10)), alone ? "/before" : "/after");
+		case_free(&c);
+	}
+}
+
+/* It is moved at 3000. */
+static void a_window_has_the_time_of_a_thread_in_its_group(void)
+{
+	struct analysis_case c = begin_threads();
+
+	tb_sys_enter(c.tb, 0, 2500, SYS_getpid); /* 11 is in a call, too */
+	move_alone(c.tb, 3000, 11, 6, "/thread");
+	tb_switch(c.tb, 0, 9000, 10, 0, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 1, 9000, 11, 0, TRACE_TASK_RUNNING);
+	run_window(&c, 4000, 6000);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 2000);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/thread"), 2000);
+	case_free(&c);
+}
+
+/* Threads come and go in a group of their own. */
+static void a_group_may_have_many_threads_one_after_another(void)
+{
+	struct analysis_case c = begin_threads();
+
+	move_alone(c.tb, 3000, 11, 6, "/thread");
+	for (uint32_t i = 0; i < 20; i++) {
+		tb_fork(c.tb, 1, 4000 + 100 * i, 11, 50 + i, 10, "one");
+		tb_switch(c.tb, 1, 4010 + 100 * i, 11, 50 + i, TRACE_TASK_INTERRUPTIBLE);
+		tb_exit(c.tb, 1, 4050 + 100 * i, 50 + i, 10, false);
+		tb_waking(c.tb, 1, 4050 + 100 * i, 11, TRACE_CONTEXT_TASK);
+		tb_switch(c.tb, 1, 4050 + 100 * i, 50 + i, 11, TRACE_TASK_DEAD);
+	}
+	finish_threads(&c);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 8000 + 1000);
+	CU_ASSERT_EQUAL(time_in(&c, 10, "/thread"), 6000 + 20 * 50);
+	case_free(&c);
+}
+
+static void start_thread(struct tb *tb, uint64_t ts_ns, uint64_t cgroup)
+{
+	struct trace_start_thread thread = {
+		.tid = 11, .tgid = 10, .ns_tid = 11, .ns_tgid = 10, .ppid = 1, .nr = -1, .cpu = 1, .running = 1};
+
+	thread.cgroup = cgroup;
+	tb_start(tb, ts_ns, TRACE_EV_start_thread, &thread, sizeof(thread), "one");
+}
+
+/*
+ * 11 is a thread of 10, in a group of its own when it was read, before or after its leader. If it
+ * had been moved before, that group is unknown until then.
+ */
+static void the_start_state_has_the_group_of_each_thread(void)
+{
+	for (int i = 0; i < 4; i++) {
+		bool moved = i & 1, is_first = i & 2;
+		struct analysis_case c = case_new();
+
+		tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 5},
+			 sizeof(struct trace_start_cgroup), "/before");
+		tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 6},
+			 sizeof(struct trace_start_cgroup), "/thread");
+		if (is_first)
+			start_thread(c.tb, 5000, 6);
+		start_as(c.tb, 1000, 10, 1, 0, 5);
+		if (!is_first)
+			start_thread(c.tb, 5000, 6);
+		if (moved)
+			move_alone(c.tb, 4000, 11, 6, "/thread");
+		finish_threads(&c);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), 8000);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/thread"), moved ? 5000 : 8000);
+		CU_ASSERT_EQUAL(time_in(&c, 10, ""), moved ? 3000 : 0);
+		case_free(&c);
+	}
+}
+
+/* The process, or its leader alone, had been moved from "/before" when both threads were read. */
+static void a_move_before_the_reading_shows_no_group_of_that_time(void)
+{
+	for (int alone = 0; alone < 2; alone++) {
+		struct analysis_case c = case_new();
+
+		tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 5},
+			 sizeof(struct trace_start_cgroup), "/before");
+		tb_start(c.tb, 1000, TRACE_EV_start_cgroup, &(struct trace_start_cgroup){.cgroup = 7},
+			 sizeof(struct trace_start_cgroup), "/after");
+		start_as(c.tb, 5000, 10, 1, 0, 7);
+		start_thread(c.tb, 5000, alone ? 5 : 7);
+		tb_add(c.tb, 0, 4000, cgroup_attach, "/after", .cgroup = 7, .tid = 10, .alone = alone);
+		finish_threads(&c);
+		CU_ASSERT_EQUAL(time_in(&c, 10, ""), alone ? 3000 : 6000);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/after"), alone ? 5000 : 10000);
+		CU_ASSERT_EQUAL(time_in(&c, 10, "/before"), alone ? 8000 : 0);
+		case_free(&c);
+	}
+}
+
 static void a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not(void)
 {
 	struct analysis_case c = case_new();
@@ -422,6 +698,17 @@ int main(int argc, char **argv)
 		CASE(the_program_before_an_exec_is_unknown),
 		CASE(a_child_may_be_born_in_another_control_group),
 		CASE(a_process_that_is_moved_has_the_time_of_each_control_group),
+		CASE(a_thread_that_is_moved_alone_has_its_time_in_its_group),
+		CASE(a_thread_may_be_moved_often),
+		CASE(a_leader_may_be_moved_alone_or_with_its_process),
+		CASE(a_child_begins_in_the_group_of_the_thread_that_makes_it),
+		CASE(a_thread_that_ends_leaves_its_group),
+		CASE(a_thread_that_executes_a_program_brings_its_group),
+		CASE(a_process_without_its_leader_may_be_moved),
+		CASE(a_window_has_the_time_of_a_thread_in_its_group),
+		CASE(a_group_may_have_many_threads_one_after_another),
+		CASE(the_start_state_has_the_group_of_each_thread),
+		CASE(a_move_before_the_reading_shows_no_group_of_that_time),
 		CASE(a_name_set_by_prctl_is_an_identity_and_one_set_by_exec_is_not),
 		CASE(a_process_keeps_the_name_of_a_leader_that_has_ended),
 		CASE(the_time_of_a_program_has_its_name),

@@ -89,6 +89,35 @@ static void a_death_ends_no_futex_of_other_memory(void)
 	}
 }
 
+/*
+ * The exit of "two" wakes "one", which waits for a private futex. They have had one address space
+ * since before the recording, or each its own, or "two" leaves it by an exec. The mappings are
+ * recorded after that.
+ */
+static void processes_with_one_memory_at_the_start_have_the_same_futexes(void)
+{
+	enum { APART, SHARE, LEAVE };
+
+	for (int how = APART; how <= LEAVE; how++) {
+		struct trace_start_memory memory = {.tgid = 20, .as = 10};
+		struct trace_start_map map = {.tgid = 20, .start = 0x7000, .end = 0x9000, .dev = 5, .ino = 2};
+		struct analysis_case c = begin();
+
+		if (how != APART)
+			tb_start(c.tb, 1000, TRACE_EV_start_memory, &memory, sizeof(memory), NULL);
+		tb_start(c.tb, 1000, TRACE_EV_start_map, &map, sizeof(map), "/bin/one");
+		if (how == LEAVE)
+			tb_exec(c.tb, 1, 1500, 20, "/bin/two");
+		tb_sys_enter(c.tb, 0, 2000, SYS_futex, 0x20000, 128 /* private wait */, 2, 0, 0, 0);
+		block(&c);
+		tb_exit(c.tb, 1, 5000, 20, 20, true);
+		wake(&c, TRACE_CONTEXT_TASK);
+		signal_to(&c, 6050, 10, SIGCHLD, 0);
+		finish(&c);
+		expect(&c, TRACE_WAIT_PROCESS, how == SHARE ? "two" : "one", how == SHARE ? 20 : 10, "futex");
+	}
+}
+
 /* "two" sends a signal to 40 and releases the lock in the same call, or one call later. */
 static void a_signal_to_another_ended_nothing(void)
 {
@@ -771,6 +800,7 @@ int main(int argc, char **argv)
 		CASE(an_ignored_signal_ended_nothing),
 		CASE(a_death_ends_a_lock_by_the_lock),
 		CASE(a_death_ends_no_futex_of_other_memory),
+		CASE(processes_with_one_memory_at_the_start_have_the_same_futexes),
 		CASE(a_kworker_wakes_for_the_thread_that_queued_its_work),
 		CASE(the_thread_that_released_a_file_is_named),
 		CASE(a_terminal_may_be_identified_by_its_other_end),

@@ -8,6 +8,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/futex.h>
 #include <linux/sched.h>
 #include <pthread.h>
 #include <sched.h>
@@ -17,6 +18,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -32,6 +34,7 @@
 #define NOBODY	   65534
 #define GROUP_ROOT "/sys/fs/cgroup/unified"
 #define GROUP	   "/trace-e2e-identity"
+#define THREADS	   "/trace-e2e-threads" /* whose thread may be in another group than its process */
 
 /* ---- the program ---- */
 
@@ -166,6 +169,49 @@ static void move_to_a_group(void)
 	_exit(0);
 }
 
+static bool put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "we");
+
+	return file && fputs(text, file) >= 0 && !fclose(file);
+}
+
+static long long thread_cpu_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return now.tv_sec * 1000000000ll + now.tv_nsec;
+}
+
+static void *leave_the_group(void *unused)
+{
+	(void)unused;
+	spin_ms(20);
+	need(put(GROUP_ROOT THREADS "/apart/cgroup.threads", "0"), "cgroup.threads");
+	write_truth("apart_before_ns", thread_cpu_ns());
+	spin_ms(40);
+	write_truth("apart_all_ns", thread_cpu_ns());
+	write_truth("apart_preemptions", preemptions());
+	return NULL;
+}
+
+static void move_a_thread(void)
+{
+	pthread_t thread;
+	pid_t child;
+
+	mkdir(GROUP_ROOT THREADS, 0755);
+	mkdir(GROUP_ROOT THREADS "/apart", 0755);
+	write_truth("has_threaded_groups", put(GROUP_ROOT THREADS "/apart/cgroup.type", "threaded"));
+	child = fork();
+	if (child)
+		return wait_for("of_threads", child);
+	if (put(GROUP_ROOT THREADS "/cgroup.procs", "0") && !pthread_create(&thread, NULL, leave_the_group, NULL))
+		pthread_join(thread, NULL);
+	_exit(0);
+}
+
 /* A supervisor, its child that ends at once, and a grandchild that outlives the recording. */
 static void leave_an_orphan(bool supervised)
 {
@@ -199,6 +245,169 @@ static void leave_an_orphan(bool supervised)
 	write_truth(supervised ? "orphan" : "orphan_of_init", orphan);
 	if (!supervised)
 		waitpid(supervisor, NULL, 0);
+}
+
+/* ---- families in pid namespaces: all numbers are those of the namespace of /proc ---- */
+
+#define DEPTH 70
+
+static volatile struct family {
+	pid_t init, orphan, subreaper, below, joined, of_joined, deep;
+} * family; /* shared by all its processes */
+
+static pid_t own_pid(void)
+{
+	char number[16];
+	ssize_t bytes = readlink("/proc/self", number, sizeof(number) - 1);
+
+	number[bytes > 0 ? bytes : 0] = '\0';
+	return atoi(number);
+}
+
+static pid_t parent_of(pid_t pid)
+{
+	char path[64];
+	int parent = 0;
+	FILE *stat;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	stat = fopen(path, "re");
+	if (stat && fscanf(stat, "%*d (%*[^)]) %*c %d", &parent) != 1)
+		parent = 0;
+	if (stat)
+		fclose(stat);
+	return parent;
+}
+
+static void await_number(volatile pid_t *pid)
+{
+	for (int i = 0; i < 2000 && !*pid; i++)
+		usleep(1000);
+	need(*pid, "a process of the family");
+}
+
+/* A process begins, and its parent ends. The caller waits for the latter. */
+static void leave_one(volatile pid_t *ret_pid)
+{
+	pid_t middle = fork();
+
+	need(middle >= 0, "fork");
+	if (middle)
+		return need(waitpid(middle, NULL, 0) == middle, "wait");
+	if (!fork()) {
+		*ret_pid = own_pid();
+		for (;;)
+			pause();
+	}
+	await_number(ret_pid);
+	_exit(0);
+}
+
+static void be_init(void)
+{
+	leave_one(&family->orphan);
+	if (!fork()) {
+		prctl(PR_SET_CHILD_SUBREAPER, 1);
+		leave_one(&family->below);
+		family->subreaper = own_pid();
+		for (;;)
+			pause();
+	}
+	for (;;)
+		pause();
+}
+
+/* Its child is process 1 of a namespace of pids, in one of users, and gets another parent. */
+static void begin_namespace(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return need(waitpid(pid, NULL, 0) == pid, "wait");
+	need(!unshare(CLONE_NEWUSER | CLONE_NEWPID), "unshare");
+	pid = fork();
+	if (!pid)
+		be_init();
+	family->init = pid;
+	await_number(&family->subreaper);
+	_exit(0);
+}
+
+/* Processes of that namespace whose parent is outside, and their children. */
+static void join_namespace(void)
+{
+	pid_t pid = fork();
+	char path[64];
+	int fd;
+
+	if (pid)
+		return need(waitpid(pid, NULL, 0) == pid, "wait");
+	snprintf(path, sizeof(path), "/proc/%d/ns/pid", family->init);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	need(fd >= 0 && !setns(fd, CLONE_NEWPID), path);
+	leave_one(&family->of_joined);
+	if (!fork()) {
+		family->joined = own_pid();
+		for (;;)
+			pause();
+	}
+	await_number(&family->joined);
+	_exit(0);
+}
+
+static void go_deep(int depth)
+{
+	pid_t pid = depth ? fork() : 0;
+
+	if (!depth) {
+		leave_one(&family->deep);
+		return;
+	}
+	if (pid)
+		return need(waitpid(pid, NULL, 0) == pid, "wait");
+	go_deep(depth - 1);
+	_exit(0);
+}
+
+static void write_parent(const char *key, pid_t pid)
+{
+	char of[64];
+
+	snprintf(of, sizeof(of), "%s_parent", key);
+	write_truth(key, pid);
+	write_truth(of, parent_of(pid));
+}
+
+/* The reaper of all that begin and join the namespace, which ends with its init. */
+static void supervise_namespaces(void)
+{
+	pid_t supervisor = fork();
+
+	if (supervisor)
+		return wait_for("outside", supervisor);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	begin_namespace();
+	join_namespace();
+	go_deep(DEPTH);
+	usleep(50000);
+	write_parent("ns_init", family->init);
+	write_parent("ns_orphan", family->orphan);
+	write_parent("ns_below", family->below);
+	write_parent("ns_joined", family->joined);
+	write_parent("ns_of_joined", family->of_joined);
+	write_parent("deep", family->deep);
+	kill(family->deep, SIGKILL);
+	kill(family->init, SIGKILL);
+	while (wait(NULL) > 0)
+		;
+	_exit(0);
+}
+
+static void nest_families(void)
+{
+	family = mmap(NULL, sizeof(*family), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	need(family != MAP_FAILED, "mmap");
+	supervise_namespaces();
 }
 
 static void *fork_one(void *pid)
@@ -247,12 +456,53 @@ static int program(const char *truth_path, const char *folder)
 	begin_in_a_group();
 	if (access(GROUP_ROOT GROUP, F_OK) == 0)
 		move_to_a_group();
+	if (access(GROUP_ROOT, F_OK) == 0)
+		move_a_thread();
 	fork_in_a_thread();
 	change_the_name();
+	nest_families();
 	leave_an_orphan(false);
 	leave_an_orphan(true);
 	usleep(100000); /* the recording ends while the supervisor waits */
 	return 0;
+}
+
+/* ---- two processes with one memory, from before the recording on ---- */
+
+static volatile int turns;
+static char stack_of_waker[65536];
+
+static int be_waker(void *unused)
+{
+	(void)unused;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	for (;;) {
+		syscall(SYS_nanosleep, &(struct timespec){.tv_nsec = 20000000}, NULL);
+		turns++;
+		syscall(SYS_futex, &turns, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	}
+	return 0;
+}
+
+/* Returns its number. @ret_waker: that of the process that it waits for */
+static pid_t begin_pair(pid_t *ret_waker)
+{
+	int fds[2];
+	pid_t pid;
+
+	need(!pipe(fds), "pipe");
+	pid = fork();
+	if (!pid) {
+		prctl(PR_SET_PDEATHSIG, SIGKILL);
+		*ret_waker = clone(be_waker, stack_of_waker + sizeof(stack_of_waker), CLONE_VM | SIGCHLD, NULL);
+		need(write(fds[1], ret_waker, sizeof(*ret_waker)) == sizeof(*ret_waker), "pipe");
+		for (int seen = turns;; seen = turns)
+			syscall(SYS_futex, &turns, FUTEX_WAIT_PRIVATE, seen, NULL, NULL, 0);
+	}
+	need(read(fds[0], ret_waker, sizeof(*ret_waker)) == sizeof(*ret_waker), "pipe");
+	close(fds[0]);
+	close(fds[1]);
+	return pid;
 }
 
 /* ---- the test ---- */
@@ -272,9 +522,17 @@ static int record(const char *options)
 			   session.trace, self, session.truth, session.folder, session.folder);
 }
 
+static pid_t pair_waiter, pair_waker;
+
 static void the_program_is_recorded(void)
 {
-	CU_ASSERT_EQUAL_FATAL(record(""), 0);
+	int result;
+
+	pair_waiter = begin_pair(&pair_waker);
+	result = record("");
+	kill(pair_waiter, SIGKILL);
+	waitpid(pair_waiter, NULL, 0);
+	CU_ASSERT_EQUAL_FATAL(result, 0);
 	session.report = session_load(&session, "");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(session.report);
 }
@@ -367,6 +625,18 @@ static void a_process_is_in_the_group_that_it_was_born_in_or_moved_to(void)
 	     difference("moved_all_ns", "moved_before_ns"));
 }
 
+static void a_thread_may_be_in_another_group_than_its_process(void)
+{
+	json_t *of;
+
+	if (session_truth(&session, "has_threaded_groups") != 1)
+		return;
+	of = process("of_threads");
+	CU_ASSERT_STRING_EQUAL(json_text(of, "cgroup"), THREADS);
+	near("a thread in its group", "apart_preemptions", cpu_as(of, "cgroup", json_string(THREADS "/apart")),
+	     difference("apart_all_ns", "apart_before_ns"));
+}
+
 static void an_orphan_is_the_child_of_its_reaper(void)
 {
 	long long orphan = session_truth(&session, "orphan"), waited = 0;
@@ -380,6 +650,64 @@ static void an_orphan_is_the_child_of_its_reaper(void)
 		if (json_number(row, "pid") == orphan)
 			waited += json_number(row, "ns");
 	CU_ASSERT_TRUE(waited >= 90000000);
+}
+
+static void its_parent_was(const char *key)
+{
+	long long truth_ppid, longest_ns = 0;
+	char of[64];
+	json_t *row;
+	size_t i;
+
+	snprintf(of, sizeof(of), "%s_parent", key);
+	truth_ppid = session_truth(&session, of);
+	CU_ASSERT_TRUE(truth_ppid > 0);
+	json_array_foreach(json_object_get(process(key), "identities"), i, row) {
+		long long ns = json_number(row, "last_ns") - json_number(row, "first_ns");
+
+		if (json_number(row, "ppid") == truth_ppid && ns > longest_ns)
+			longest_ns = ns;
+	}
+	if (longest_ns < 40000000)
+		fprintf(stderr, "%s: parent %lld for %lld ns\n", key, truth_ppid, longest_ns);
+	CU_ASSERT_TRUE(longest_ns >= 40000000);
+}
+
+/* By /proc, 50 ms after the last adoption. */
+static void a_reaper_is_of_the_namespace_of_the_parent_that_ends(void)
+{
+	its_parent_was("ns_init");
+	its_parent_was("ns_orphan");
+	its_parent_was("ns_below");
+	its_parent_was("ns_joined");
+	its_parent_was("ns_of_joined");
+	CU_ASSERT_EQUAL(session_truth(&session, "ns_init_parent"), session_truth(&session, "outside"));
+	CU_ASSERT_EQUAL(session_truth(&session, "ns_joined_parent"), session_truth(&session, "outside"));
+	CU_ASSERT_EQUAL(session_truth(&session, "ns_of_joined_parent"), session_truth(&session, "ns_init"));
+}
+
+static void a_reaper_may_be_seventy_generations_away(void)
+{
+	its_parent_was("deep");
+	CU_ASSERT_EQUAL(session_truth(&session, "deep_parent"), session_truth(&session, "outside"));
+}
+
+static void processes_with_one_memory_wait_for_each_other(void)
+{
+	const json_t *waiter = json_process(session.report, pair_waiter);
+	long long for_waker = 0, all = 0;
+	json_t *row;
+	size_t i;
+
+	json_array_foreach(json_object_get(waiter, "waits"), i, row) {
+		all += json_number(row, "ns");
+		if (json_number(row, "pid") == pair_waker && strcmp(json_text(row, "via"), "futex") == 0)
+			for_waker += json_number(row, "ns");
+	}
+	if (!all || for_waker < all / 10 * 9)
+		fprintf(stderr, "waited %lld ns for the other process, of %lld ns\n", for_waker, all);
+	CU_ASSERT_TRUE(all > 0);
+	CU_ASSERT_TRUE(for_waker >= all / 10 * 9);
 }
 
 static void a_name_has_the_time_under_it(void)
@@ -425,7 +753,11 @@ int main(int argc, char **argv)
 		CASE(a_thread_has_a_user_of_its_own),
 		CASE(a_set_uid_program_has_the_user_of_its_file),
 		CASE(a_process_is_in_the_group_that_it_was_born_in_or_moved_to),
+		CASE(a_thread_may_be_in_another_group_than_its_process),
 		CASE(an_orphan_is_the_child_of_its_reaper),
+		CASE(a_reaper_is_of_the_namespace_of_the_parent_that_ends),
+		CASE(a_reaper_may_be_seventy_generations_away),
+		CASE(processes_with_one_memory_wait_for_each_other),
 		CASE(a_name_has_the_time_under_it),
 		CASE(the_sums_and_the_parents_verify),
 		CASE(a_recording_of_one_user_has_only_the_time_of_that_user),
@@ -446,5 +778,7 @@ int main(int argc, char **argv)
 	status = unit_main("identity on the kernel", cases, argc, argv);
 	session_end(&session);
 	rmdir(GROUP_ROOT GROUP);
+	rmdir(GROUP_ROOT THREADS "/apart");
+	rmdir(GROUP_ROOT THREADS);
 	return status;
 }

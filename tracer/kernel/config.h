@@ -139,11 +139,15 @@ struct tracer_iter_process {
 };
 enum { TRACER_PROCESS_FOLLOWED = 1, TRACER_PROCESS_DESCENDS, TRACER_PROCESS_STRANGER };
 
-/* Written by start_files. @files: the address of the descriptor table; only the loader uses it. */
+/*
+ * Written by start_files. @files, @memory: the addresses of the descriptor table and of the address
+ * space; only the loader uses them. @memory is 0 of a thread that is not to report its process.
+ */
 struct tracer_iter_files {
 	unsigned int tid;
 	unsigned int tgid;
 	unsigned long long files;
+	unsigned long long memory;
 };
 
 /* Written by program_bell: a process, numbered as the kernel does, that calls the daemon.

@@ -80,7 +80,7 @@ static __always_inline void note_ids_at_exit(bool group_dead)
 
 /* ---- the parent ---- */
 
-#define MAX_ANCESTORS 64
+#define MAX_ANCESTORS 32768 /* each step is one of the kernel, which has no maximum */
 
 /**
  * struct reaper_walk - as find_new_reaper of the kernel searches
@@ -127,8 +127,9 @@ __noinline int record_adoption(void)
 	struct pid *pid = BPF_CORE_READ(task, thread_pid);
 	struct reaper_walk walk = {.at = BPF_CORE_READ(task, real_parent), .level = BPF_CORE_READ(pid, level)};
 
-	if (BPF_CORE_READ_BITFIELD_PROBED(signal, has_child_subreaper))
-		bpf_loop(MAX_ANCESTORS, reaper_step, &walk, 0);
+	if (BPF_CORE_READ_BITFIELD_PROBED(signal, has_child_subreaper) &&
+	    bpf_loop(MAX_ANCESTORS, reaper_step, &walk, 0) == MAX_ANCESTORS)
+		return 0; /* it is further away: the analyzer does not know it */
 	if (!walk.reaper)
 		walk.reaper = init_of(pid, walk.level);
 	if (!walk.reaper || walk.reaper == (u32)task->tgid) /* init itself: the kernel kills its children */
@@ -241,7 +242,7 @@ static __always_inline struct kernfs_node *group_of(struct task_struct *task, u6
 	return node;
 }
 
-static __always_inline void record_group(struct task_struct *task)
+static __always_inline void record_group(struct task_struct *task, bool alone)
 {
 	struct path_text *s = path_scratch(&group_scratch);
 	struct path_span span;
@@ -254,17 +255,18 @@ static __always_inline void record_group(struct task_struct *task)
 	RECORD_STRUCTURAL(cgroup_attach, ROUND8(span.bytes)) {
 		record->cgroup = id;
 		record->tid = task->pid;
-		record->pad = 0;
+		record->alone = alone;
 		put_text(record + 1, &s->text[span.start], span.bytes);
 		COMMIT(cgroup_attach);
 	}
 }
 
+#define CLONE_THREAD	  0x00010000
 #define CLONE_INTO_CGROUP (1ull << 33) /* linux/sched.h */
 
 /* A child that is born in another group than its parent's; after its fork. */
 static __always_inline void note_birth_group(struct task_struct *child, u64 clone_flags)
 {
 	if ((clone_flags & CLONE_INTO_CGROUP) && event_wanted(TRACE_EV_cgroup_attach))
-		record_group(child);
+		record_group(child, clone_flags & CLONE_THREAD);
 }

@@ -723,6 +723,6 @@ int BPF_PROG(cgroup_attach, struct cgroup *cgroup, const char *path, struct task
 	if (!hierarchy ||
 	    (hierarchy == config.group_hierarchy && BPF_CORE_READ(task, cgroups, dfl_cgrp, kn, id) == ROOT_GROUP))
 		if (either_passes(task))
-			record_group(task);
+			record_group(task, !threadgroup);
 	return 0;
 }

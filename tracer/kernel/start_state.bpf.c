@@ -206,7 +206,8 @@ static __always_inline bool has_own_files(struct task_struct *task)
 }
 
 /* The threads with a descriptor table: each process, and its threads with another table. The loader
- * finds those that share one. All kernel threads share one. */
+ * finds those that share one, and processes with one address space. All kernel threads share one
+ * table. */
 SEC("iter/task")
 int start_files(struct bpf_iter__task *ctx)
 {
@@ -223,6 +224,7 @@ int start_files(struct bpf_iter__task *ctx)
 		return 0;
 	files.tid = task->pid;
 	files.tgid = task->tgid;
+	files.memory = reports_process(task) ? (u64)BPF_CORE_READ(task, mm) : 0;
 	head.ts_ns = bpf_ktime_get_ns();
 	bpf_seq_write(ctx->meta->seq, &head, sizeof(head));
 	bpf_seq_write(ctx->meta->seq, &files, sizeof(files));

@@ -47,37 +47,75 @@ static void remember_thread(struct tracer_collector *c, const struct trace_start
 	tracer_remember_group(c, thread->cgroup, thread->tid);
 }
 
-/* ---- threads that share descriptors ---- */
+/* ---- threads that share descriptors, and processes that share memory ---- */
 
-static int by_address(const void *left, const void *right)
+static int by_table(const void *left, const void *right)
 {
 	const struct tracer_iter_files *l = left, *r = right;
 
 	return l->files < r->files ? -1 : l->files > r->files;
 }
 
+static int by_memory(const void *left, const void *right)
+{
+	const struct tracer_iter_files *l = left, *r = right;
+
+	return l->memory < r->memory ? -1 : l->memory > r->memory;
+}
+
+/* The first thread of those that @compare finds equal; a copy of @files if that is the first one.
+ * NULL: out of memory. */
+static const struct tracer_iter_files *first_of(void **tree, const struct tracer_iter_files *files,
+						int (*compare)(const void *left, const void *right))
+{
+	struct tracer_iter_files **slot = tsearch(files, tree, compare), *own;
+
+	if (!slot || *slot != files)
+		return slot ? *slot : NULL;
+	own = malloc(sizeof(*own));
+	if (!own) {
+		tdelete(files, tree, compare);
+		return NULL;
+	}
+	*own = *files;
+	*slot = own;
+	return own;
+}
+
 /* The first thread with a table represents it. That thread gets a record only if it is not the
  * leader: the record says that its table is not its process's. */
-static int emit_files(struct tracer_collector *c, const struct tracer_iter_files *files, uint64_t ts_ns)
+static int emit_table(struct tracer_collector *c, const struct tracer_iter_files *files, uint64_t ts_ns)
 {
-	struct tracer_iter_files **slot = tsearch(files, &c->tables, by_address), *own;
+	const struct tracer_iter_files *first = first_of(&c->tables, files, by_table);
 	struct trace_start_files payload = {.tid = files->tid};
 
-	if (!slot)
+	if (!first)
 		return -ENOMEM;
-	if (*slot == files) {
-		own = malloc(sizeof(*own));
-		if (!own) {
-			tdelete(files, &c->tables, by_address);
-			return -ENOMEM;
-		}
-		*own = *files;
-		*slot = own;
-		if (files->tid == files->tgid)
-			return 0;
-	}
-	payload.as = (*slot)->tid;
+	if (first->tid == files->tid && files->tid == files->tgid)
+		return 0;
+	payload.as = first->tid;
 	return tracer_emit_record(c, TRACE_EV_start_files, ts_ns, &payload, sizeof(payload), NULL);
+}
+
+/* The first process with an address space represents it. */
+static int emit_memory(struct tracer_collector *c, const struct tracer_iter_files *files, uint64_t ts_ns)
+{
+	const struct tracer_iter_files *first = files->memory ? first_of(&c->memories, files, by_memory) : files;
+	struct trace_start_memory payload = {.tgid = files->tgid};
+
+	if (!first)
+		return -ENOMEM;
+	if (first->tgid == files->tgid)
+		return 0;
+	payload.as = first->tgid;
+	return tracer_emit_record(c, TRACE_EV_start_memory, ts_ns, &payload, sizeof(payload), NULL);
+}
+
+static int emit_files(struct tracer_collector *c, const struct tracer_iter_files *files, uint64_t ts_ns)
+{
+	int result = emit_table(c, files, ts_ns);
+
+	return result ? result : emit_memory(c, files, ts_ns);
 }
 
 /* ---- reading iterators ---- */
@@ -398,6 +436,7 @@ int tracer_start_state(struct tracer *tracer, tracer_emit_fn emit, void *context
 	if (c) {
 		tracer->unnamed_group_threads = c->unnamed_threads;
 		tdestroy(c->tables, free);
+		tdestroy(c->memories, free);
 	}
 	free(c);
 	return result ? error_set(ret_error, result, "cannot read the state of the system: %s", strerror(-result)) : 0;

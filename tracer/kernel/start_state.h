@@ -23,6 +23,7 @@ struct tracer_collector {
 	size_t nr_cgroups;
 	uint64_t unnamed_threads; /* whose control group has no room */
 	void *tables;		  /* owned: tsearch() of struct tracer_iter_files, one per descriptor table */
+	void *memories;		  /* owned: the same, one per address space */
 	uint64_t begin_ns;	  /* when the iterators began; 0: they did not run */
 	bool no_args;		  /* leave out the arguments of processes */
 	int64_t args_of_uid;	  /* only those of this user's processes; -1: of all */
