@@ -97,7 +97,7 @@ static struct trace_times process_times(const struct trace_analysis *a, const st
  */
 static void settle(const struct trace_analysis *a, struct identity_log *log, struct thread_group *apart, uint64_t ns)
 {
-	uint64_t end_ns = trace_thread_end_ns(apart->thread);
+	uint64_t end_ns = apart->thread->end_ns;
 	struct identity_row *row = &log->rows[apart->row];
 	struct trace_times times;
 
@@ -515,16 +515,6 @@ void thread_group_lead(struct trace_analysis *a, struct trace_thread *thread, ui
 	identity_change(a, thread->process, ns, &now);
 }
 
-struct identity_log *identity_log_free(struct identity_log *log)
-{
-	if (!log)
-		return NULL;
-	free(log->rows);
-	free(log->apart);
-	free(log);
-	return NULL;
-}
-
 /* ---- events ---- */
 
 /* Does @thread speak for its process? The leader does, and any thread if the leader has ended. */
@@ -723,7 +713,7 @@ static void add_rests(const struct trace_analysis *a, const struct identity_log 
 {
 	for (uint32_t i = 0; i < log->nr_apart; i++) {
 		const struct thread_group *apart = &log->apart[i];
-		uint64_t end_ns = trace_thread_end_ns(apart->thread);
+		uint64_t end_ns = apart->thread->end_ns;
 		struct trace_identity *row = &list[apart->row];
 		struct trace_times times;
 

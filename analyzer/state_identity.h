@@ -85,8 +85,6 @@ void process_groups_loaded(struct trace_analysis *a, struct trace_process *proce
 void thread_group_inherit(struct trace_analysis *a, struct trace_thread *child, const struct trace_thread *parent);
 /** thread_group_lead() - @thread leads its process from @ns on, and has ended the others: exec */
 void thread_group_lead(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns);
-/** identity_log_free() - accepts NULL, and returns it */
-struct identity_log *identity_log_free(struct identity_log *log);
 
 /** identity_edge() - the pass is at @ns, the begin of the window, or its end: is_past_window */
 void identity_edge(struct trace_analysis *a, uint64_t ns);

@@ -127,7 +127,12 @@ static void thread_release(struct trace_thread *thread)
 
 void process_release(struct trace_process *process)
 {
-	process->identities = identity_log_free(process->identities);
+	if (process->identities) {
+		free(process->identities->rows);
+		free(process->identities->apart);
+	}
+	free(process->identities);
+	process->identities = NULL;
 	for (struct trace_thread *thread = process->first; thread; thread = thread->next)
 		thread_release(thread);
 }
