@@ -477,7 +477,8 @@ void on_sched_quota(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, cons
 	if (!quota->over) {
 		cpu->quota_tid = quota->tid;
 		cpu->quota_state = TASK_STATE_QUOTA;
-		thread->process->cpu_limit_ns = quota->ns;
+		if (!thread->is_apart) /* that of another group */
+			thread->process->cpu_limit_ns = quota->ns;
 		return;
 	}
 	if (thread->sched_state != SCHED_BLOCKED || !(thread->task_state & TASK_STATE_QUOTA) || ns <= thread->since)

@@ -79,6 +79,7 @@
 #include <errno.h>
 #include "kernel_numbers.h"
 #include "state.h"
+#include "state_container.h"
 #include "state_device.h"
 #include "state_frame.h"
 #include "wait.h"
@@ -219,21 +220,23 @@ static bool returns_from(const struct wait_context *ctx)
 	return returns_from_wait(ctx) && ctx->frame->kind == FRAME_SYSCALL;
 }
 
-/* The path of the group of @process; 0: not known, or the root, which has no quota */
-static string_id group_below_root(const struct trace_analysis *a, const struct trace_process *process)
+/* The path of the group of @thread; 0: not known, or the root, which has no quota */
+static string_id group_below_root(const struct trace_analysis *a, const struct trace_thread *thread)
 {
-	return strcmp(strings_text(&a->strings, process->cgroup_path), "/") == 0 ? 0 : process->cgroup_path;
+	string_id path = thread->is_apart ? cgroup_path_of(a, thread->cgroup) : thread->process->cgroup_path;
+
+	return strcmp(strings_text(&a->strings, path), "/") == 0 ? 0 : path;
 }
 
 /* A limit of a class of the scheduler has a name, a quota has a control group. */
-static struct wait_cause by_quota(struct trace_analysis *a, const struct trace_process *process, uint32_t state)
+static struct wait_cause by_quota(struct trace_analysis *a, const struct trace_thread *thread, uint32_t state)
 {
 	const char *limit = state & TASK_STATE_LIMIT_DEADLINE	 ? "runtime of SCHED_DEADLINE"
 			    : state & TASK_STATE_LIMIT_REAL_TIME ? "limit of real-time threads"
 								 : NULL;
 
 	return limit ? wait_cause_of(TRACE_WAIT_KERNEL, VIA_NONE, strings_intern(&a->strings, limit))
-		     : wait_cause_of(TRACE_WAIT_QUOTA, VIA_NONE, group_below_root(a, process));
+		     : wait_cause_of(TRACE_WAIT_QUOTA, VIA_NONE, group_below_root(a, thread));
 }
 
 static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *thread, const struct pending *pending)
@@ -255,7 +258,7 @@ static struct wait_cause decide(struct trace_analysis *a, struct trace_thread *t
 	if (pending->task_state == TASK_STATE_NEW)
 		return new_child(&ctx);
 	if (pending->task_state & TASK_STATE_QUOTA)
-		return by_quota(a, thread->process, pending->task_state);
+		return by_quota(a, thread, pending->task_state);
 	if (thread->flags & THREAD_KERNEL)
 		return kernel_thread(&ctx);
 	if (pending->task_state & STOPPED_STATES)

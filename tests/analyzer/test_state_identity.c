@@ -392,6 +392,22 @@ static void a_thread_that_is_moved_alone_has_its_time_in_its_group(void)
 	case_free(&c);
 }
 
+/* The quota is that of the group of the thread. */
+static void a_thread_waits_for_the_quota_of_its_own_group(void)
+{
+	struct analysis_case c = begin_threads();
+
+	move_alone(c.tb, 4000, 11, 6, "/thread");
+	tb_add(c.tb, 1, 5000, sched_quota, NULL, .tid = 11, .ns = 500000000);
+	tb_switch(c.tb, 1, 5000, 11, 0, TRACE_TASK_RUNNING);
+	tb_add(c.tb, 1, 7000, sched_quota, NULL, .tid = 11, .over = true, .ns = 2000);
+	tb_switch(c.tb, 1, 7000, 0, 11, TRACE_TASK_RUNNING);
+	finish_threads(&c);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_QUOTA, "/thread", 0, ""), 2000);
+	CU_ASSERT_EQUAL(trace_process_cpu_limit(case_process(&c, 10)), 0);
+	case_free(&c);
+}
+
 /* It is moved on, its process gets other ids meanwhile, and it comes back. */
 static void a_thread_may_be_moved_often(void)
 {
@@ -699,6 +715,7 @@ int main(int argc, char **argv)
 		CASE(a_child_may_be_born_in_another_control_group),
 		CASE(a_process_that_is_moved_has_the_time_of_each_control_group),
 		CASE(a_thread_that_is_moved_alone_has_its_time_in_its_group),
+		CASE(a_thread_waits_for_the_quota_of_its_own_group),
 		CASE(a_thread_may_be_moved_often),
 		CASE(a_leader_may_be_moved_alone_or_with_its_process),
 		CASE(a_child_begins_in_the_group_of_the_thread_that_makes_it),
