@@ -81,7 +81,7 @@ static void print_options(FILE *out, const struct option_program *program, bool 
 static void print_verbs(FILE *out, const struct option_program *program)
 {
 	if (program->nr_verbs)
-		fputs("\nCommands:\n", out);
+		fputs("Commands:\n", out);
 	for (size_t i = 0; i < program->nr_verbs; i++) {
 		const struct option_verb *verb = &program->verbs[i];
 		char left[96];

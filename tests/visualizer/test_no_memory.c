@@ -202,7 +202,7 @@ static struct tb *random_trace(void)
 					 .programs = true,
 					 .moves = true};
 
-	return random_story(8, &mood); /* its noise breaks no rule of --verify */
+	return random_story(9, &mood); /* its noise breaks no rule of --verify */
 }
 
 /* A trace with samples of the kernel, for readprofile, and of functions of this program. */
