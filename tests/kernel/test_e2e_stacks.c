@@ -255,7 +255,7 @@ static void the_tables_of_a_command_are_ready_when_it_begins(void)
 		late = json_number(json_object_get(profile, "stacks"), "not_ready");
 		printf("%lld of %lld samples before the table was ready\n", late, json_number(profile, "samples"));
 		CU_ASSERT(json_number(profile, "samples") > 100);
-		/* Another program wants the CPU, too. Without tables at the begin, hundreds are late. */
+		/* Another program wants the CPU, too. Without tables hundreds are late. */
 		CU_ASSERT(late <= json_number(profile, "samples") / (i ? 10 : 100));
 		json_decref(profile);
 	}
