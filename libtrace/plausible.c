@@ -126,15 +126,15 @@ static uint32_t cpus_of_machine(const struct trace *trace)
  */
 static struct limits limits_of_recorder(const struct trace *trace)
 {
-	uint64_t start_ns = trace->info.start_ns;
+	uint64_t start_ns = trace->info.start_ns, end_ns = trace->info.end_ns, clock_ns = last_clock_ns(trace);
 	size_t nr = trace->nr_clocks;
 
 	return (struct limits){
 		.start_ns = start_ns > PLAUSIBLE_END_NS ? start_ns - PLAUSIBLE_END_NS : 0,
 		.end_ns = trace->statistics && trace->info.clean_end
-				  ? trace_add_saturated(trace->info.end_ns, PLAUSIBLE_END_NS)
+				  ? trace_add_saturated(clock_ns > end_ns ? clock_ns : end_ns, PLAUSIBLE_END_NS)
 				  : PLAUSIBLE_MAX_NS,
-		.clock_ns = trace_add_saturated(last_clock_ns(trace), PLAUSIBLE_END_NS),
+		.clock_ns = trace_add_saturated(clock_ns, PLAUSIBLE_END_NS),
 		.clock_at = nr ? trace->clocks[nr - 1].offset : 0,
 		.nr_cpus = noted_cpus(trace) ? noted_cpus(trace) : TRACE_CPUS_MAX,
 	};

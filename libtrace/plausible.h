@@ -9,7 +9,7 @@
  * damaged: the reader does not use the chunk, and trace_get_damage() and trace_verify() report why.
  *
  * - An event of a program is not later than the end of the recording, and does not extend it. Other
- *   events come until the recorder has drained its buffers, for PLAUSIBLE_END_NS.
+ *   events come until the recorder has detached its programs, which takes a busy machine seconds.
  * - The recorder reads the clock when it has drained its buffers: no event before the last reading
  *   in the file, and no end of the recording, is later, but for PLAUSIBLE_END_NS.
  * - An event of the kernel is not earlier than the start. No machine is up for PLAUSIBLE_MAX_NS.
@@ -35,9 +35,7 @@ static inline bool stream_is_of_program(uint32_t stream)
 	return stream >= STREAM_USER_FIRST && stream < STREAM_USER_END;
 }
 
-/*
- * The recorder drains its buffers for at most this long after the end, and then notes the clocks.
- */
+/* How much later than the recorder's last reading of the clock an event or an end may be. */
 #define PLAUSIBLE_END_NS 10000000000ull
 /* 146 years; CLOCK_REALTIME comes there in the year 2116. */
 #define PLAUSIBLE_MAX_NS (1ull << 62)

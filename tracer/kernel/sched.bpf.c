@@ -541,14 +541,16 @@ static __always_inline void record_name(struct task_struct *task, const char *co
 	}
 }
 
+#define TITLE_BYTES 64 /* the first of a text, in which is_title() looks */
+
 /*
- * A first argument with ": " in its first 64 bytes is a title that the program wrote over its
+ * A first argument with ": " in its first TITLE_BYTES is a title that the program wrote over its
  * arguments (base/program_title.c). The area of the arguments may be too short for it: then it goes
  * on in that of the environment, which follows.
  */
 static __always_inline bool is_title(const struct path_text *s)
 {
-	for (u32 i = 0; i < 63; i++)
+	for (u32 i = 0; i < TITLE_BYTES - 1; i++)
 		if (s->text[i] == ':' && s->text[i + 1] == ' ')
 			return true;
 	return false;
@@ -574,9 +576,8 @@ __noinline int record_title(void)
 	if (end <= begin)
 		return 0;
 	kept = end - begin < TRACER_ARGS_BYTES ? end - begin : TRACER_ARGS_BYTES;
+	__builtin_memset(s->text, 0, TITLE_BYTES); /* else older text would be behind a short argument */
 	bytes = bpf_probe_read_user_str(s->text, kept, (void *)begin); /* NUL included */
-	if (bytes < 64)						       /* what is behind a short one */
-		s->text[bytes > 0 ? bytes & (TRACER_ARGS_BYTES - 1) : 0] = 0;
 	if (bytes <= 1 || !is_title(s))
 		return 0;
 	RECORD_STRUCTURAL(sched_args, ROUND8(bytes)) {
