@@ -18,8 +18,10 @@
  * Example: "in: 70" at 5 ms, a system call at 8 ms, and "out: 71" at 9 ms. 70 does not pass, since
  * it would have left the CPU by a recorded switch; so 71 made the call, if other events prove that
  * it passes. If 70 passes as well, it ceased to pass unseen, and the call is of either thread: its
- * maker is unknown. Behind the last switch of a CPU no event confirms the thread. The thread of
- * that switch made these events, unless the trace shows that switches are missing.
+ * maker is unknown. A process that was selected by its number does not cease to pass, and neither
+ * do its descendants: then 71 made the call, and the call proves that 71 passes. Behind the last
+ * switch of a CPU no event confirms the thread. The thread of that switch made these events, unless
+ * the trace shows that switches are missing.
  *
  * A process that changes its user or group may begin to pass, or cease to: sched_ids says so, also
  * of processes that do not pass. A process whose first event is that one did not pass before it:
@@ -74,6 +76,7 @@ struct filter_scan {
 	struct hash_table pids;	  /* tid + 1 -> pid_row */
 	struct scanned_cpu *cpus; /* owned */
 	struct hash_table named;  /* tid + 1 -> pid_row: an event has named the thread on its CPU */
+	const char *chosen;	  /* the process that was selected by its number; NULL: another filter */
 	bool misses_switches;	  /* the trace shows that switches were not recorded */
 };
 
@@ -98,10 +101,8 @@ static void passes(struct filter_scan *scan, uint32_t tid)
 /* The chosen process may never run. */
 static void chosen_passes(struct filter_scan *scan)
 {
-	const char *chosen = trace_string(scan->a->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN);
-
-	if (chosen)
-		passes(scan, (uint32_t)strtoul(chosen, NULL, 10));
+	if (scan->chosen)
+		passes(scan, (uint32_t)strtoul(scan->chosen, NULL, 10));
 }
 
 /*
@@ -110,9 +111,10 @@ static void chosen_passes(struct filter_scan *scan)
  */
 static void scan_name(struct filter_scan *scan, struct scanned_cpu *cpu, uint32_t tid)
 {
-	if (cpu->has_own && cpu->running != NO_THREAD && pid_of(scan, cpu->running) != pid_of(scan, tid))
-		scan->misses_switches = true;
-	else if (cpu->has_own)
+	bool is_missing = cpu->has_own && cpu->running != NO_THREAD && pid_of(scan, cpu->running) != pid_of(scan, tid);
+
+	scan->misses_switches |= is_missing;
+	if (cpu->has_own && (!is_missing || scan->chosen))
 		passes(scan, tid);
 	cpu->has_own = false;
 	cpu->running = tid;
@@ -222,7 +224,7 @@ static void scan_rest(struct filter_scan *scan)
 
 static bool scan_new(struct filter_scan *scan, struct trace_analysis *a)
 {
-	*scan = (struct filter_scan){.a = a};
+	*scan = (struct filter_scan){.a = a, .chosen = trace_string(a->trace, TRACE_STRING_INFO, TRACE_INFO_CHOSEN)};
 	scan->cpus = calloc(a->nr_cpus + 1, sizeof(*scan->cpus));
 	if (scan->cpus)
 		scan_halt(scan);

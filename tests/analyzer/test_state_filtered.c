@@ -354,6 +354,37 @@ static void events_behind_a_thread_that_does_not_pass_are_of_the_one_that_leaves
 	case_free(&c);
 }
 
+/*
+ * The same for a child of 10 that runs but once. If a number selects the processes, its call proves
+ * that it passes; by another filter 20 may have made the call, and passed no longer.
+ */
+static void a_call_behind_a_hidden_thread_proves_that_a_descendant_passes(void)
+{
+	for (int is_chosen = 0; is_chosen < 2; is_chosen++) {
+		struct analysis_case c = filtered_case();
+		struct trace_figures *child;
+
+		if (is_chosen)
+			tb_string(c.tb, TRACE_STRING_INFO, TRACE_INFO_CHOSEN, "10");
+		tb_thread(c.tb, 10, 10, 1, "one", 0, true);
+		tb_thread(c.tb, 20, 20, 1, "two", 0, false);
+		tb_sys_enter(c.tb, 0, 1500, SYS_getpid);
+		tb_sys_exit(c.tb, 0, 1600, 10);
+		tb_fork(c.tb, 0, 1700, 10, 11, 11, "child");
+		tb_switch(c.tb, 0, 2000, 10, 20, TRACE_TASK_INTERRUPTIBLE);
+		tb_sys_enter(c.tb, 0, 3000, SYS_getppid);
+		tb_sys_exit(c.tb, 0, 3200, 10);
+		tb_switch(c.tb, 0, 4000, 11, 20, TRACE_TASK_INTERRUPTIBLE);
+		case_run(&c);
+		child = trace_process_figures(c.analysis, case_process(&c, 11));
+		CU_ASSERT_EQUAL(child->syscall_ns, is_chosen ? 200 : 0);
+		CU_ASSERT_EQUAL(child->user_ns, is_chosen ? 800 : 0);
+		CU_ASSERT_EQUAL(c.two->user_ns + c.two->syscall_ns, 0);
+		trace_figures_free(child);
+		case_free(&c);
+	}
+}
+
 /* The same behind the idle thread, and 10 runs on until the end of the recording. */
 static void no_event_behind_an_idle_thread_is_of_an_unnamed_one(void)
 {
@@ -526,6 +557,7 @@ int main(int argc, char **argv)
 		CASE(a_thread_included_by_a_filter_may_never_leave_its_cpu),
 		CASE(a_thread_filtered_by_number_may_do_nothing),
 		CASE(events_behind_a_thread_that_does_not_pass_are_of_the_one_that_leaves),
+		CASE(a_call_behind_a_hidden_thread_proves_that_a_descendant_passes),
 		CASE(no_event_behind_an_idle_thread_is_of_an_unnamed_one),
 		CASE(a_process_that_ceases_to_pass_keeps_its_events),
 		CASE(a_process_may_cease_to_pass_before_any_switch),

