@@ -198,12 +198,23 @@ static struct trace_thread *thread_described(struct trace_analysis *a, const str
 	return thread;
 }
 
+/* The pause may have had a change of the user, the group or the name: they are known from @ns on. */
+static void identify_again(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns,
+			   const struct trace_event *event)
+{
+	const struct trace_start_thread *start = event->payload;
+
+	identity_of_thread(a, thread, ns, start->uid, start->gid);
+	identity_rename(a, thread, ns, trace_event_string(event));
+}
+
 void on_start_thread(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const struct trace_event *event)
 {
 	struct trace_thread *thread = a->restart.since_ns ? thread_described(a, event, ns) : NULL;
 
 	if (!thread)
 		return;
+	identify_again(a, thread, ns, event);
 	start_describe(a, thread, event);
 	if (is_stale(a, thread))
 		correct_state(a, thread, event, ns);

@@ -114,6 +114,37 @@ static void threads_and_processes_may_be_moved_in_a_pause(void)
 	}
 }
 
+/* In the pause, the process gets another user, or another name, or neither. A thread tells of itself only. */
+static void users_and_names_may_change_in_a_pause(void)
+{
+	for (int changed = 0; changed < 3; changed++) {
+		struct analysis_case c = case_new();
+		struct trace_identity *list;
+		size_t nr;
+
+		start_as(c.tb, 1000, 10, 1, 0, 0);
+		tb_fork(c.tb, 0, 1500, 10, 11, 10, "one");
+		pause_recording(&c, 2000, 4000);
+		tb_add(c.tb, 0, 4010, start_thread, changed == 2 ? "new" : "one", .tid = 10, .tgid = 10, .ppid = 1,
+		       .nr = -1, .uid = changed == 1 ? 33 : 0, .gid = changed == 1 ? 33 : 0,
+		       .state = TRACE_TASK_INTERRUPTIBLE, .start_ns = 1);
+		tb_add(c.tb, 0, 4020, start_thread, "other", .tid = 11, .tgid = 10, .ppid = 1, .nr = -1, .uid = 7,
+		       .gid = 7, .state = TRACE_TASK_INTERRUPTIBLE, .start_ns = 1500);
+		tell_end(&c, 4030);
+		case_run(&c);
+		list = identities(&c, 10, &nr);
+		CU_ASSERT_EQUAL_FATAL(nr, changed ? 2 : 1);
+		CU_ASSERT_EQUAL(list[0].uid, 0);
+		CU_ASSERT_STRING_EQUAL(list[0].comm, "one");
+		CU_ASSERT_EQUAL(list[nr - 1].first_ns, changed ? 4010 : 1000);
+		CU_ASSERT_EQUAL(list[nr - 1].uid, changed == 1 ? 33 : 0);
+		CU_ASSERT_EQUAL(list[nr - 1].gid, changed == 1 ? 33 : 0);
+		CU_ASSERT_STRING_EQUAL(list[nr - 1].comm, changed == 2 ? "new" : "one");
+		free(list);
+		case_free(&c);
+	}
+}
+
 /* A file that is opened while the state is read has an event of its own, before or after its start
  * state record. */
 static void the_later_of_open_event_and_start_record_counts(void)
@@ -411,6 +442,7 @@ int main(int argc, char **argv)
 	static const struct unit_case cases[] = {
 		CASE(open_files_have_their_names_again_after_a_pause),
 		CASE(threads_and_processes_may_be_moved_in_a_pause),
+		CASE(users_and_names_may_change_in_a_pause),
 		CASE(the_later_of_open_event_and_start_record_counts),
 		CASE(threads_that_ended_or_began_in_a_pause_are_noticed),
 		CASE(a_thread_in_another_call_after_a_pause_ran_in_between),
