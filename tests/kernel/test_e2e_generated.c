@@ -188,7 +188,7 @@ static void compare_times(const struct session *s, const struct program *program
 	printf("%s: own_light() %.2f %% by itself, %.2f %% in the profile, +- %.2f; %.0f of %.0f ms named\n",
 	       program->name, truth * 100, found * 100, deviation * 100, times / 1e6, (light + heavy) / 1e6);
 	CU_ASSERT(fabs(found - truth) <= 5 * deviation + 0.02);
-	CU_ASSERT(times >= (light + heavy) * 0.9);
+	CU_ASSERT(times >= (light + heavy) * 0.8); /* code has a name when it was generated */
 	json_decref(profile);
 }
 

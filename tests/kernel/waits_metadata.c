@@ -180,17 +180,35 @@ static void list_cold(void)
 
 static int asks[2], answers[2]; /* pipes to and from the process that freezes the file system */
 
-/* Freezes the file system for a while whenever it is asked: calls that change it wait. */
+/* A busy machine may take long until the thread comes to its call. At most a second. */
+static void until_it_waits(pid_t tid)
+{
+	char path[32], state = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", tid);
+	for (int i = 0; i < 1000 && state != 'D'; i++) {
+		FILE *file = fopen(path, "re");
+
+		if (file && fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+			state = 0;
+		if (file)
+			fclose(file);
+		sleep_ns(MS);
+	}
+}
+
+/* Freezes the file system for a while whenever a thread asks it to: calls that change it wait. */
 static void freeze_when_asked(void)
 {
 	int folder = open(place, O_RDONLY);
-	char byte;
+	pid_t tid;
 
 	close(asks[1]);
-	while (read(asks[0], &byte, 1) == 1) {
+	while (read(asks[0], &tid, sizeof(tid)) == sizeof(tid)) {
 		if (ioctl(folder, FIFREEZE, 0))
 			_exit(1);
 		require(write(answers[1], "", 1) == 1);
+		until_it_waits(tid);
 		sleep_ns(FROZEN_NS);
 		ioctl(folder, FITHAW, 0);
 	}
@@ -199,9 +217,10 @@ static void freeze_when_asked(void)
 
 static void while_frozen(int folder, const char *path)
 {
+	pid_t tid = gettid();
 	char byte;
 
-	require(write(asks[1], "", 1) == 1);
+	require(write(asks[1], &tid, sizeof(tid)) == sizeof(tid));
 	if (read(answers[0], &byte, 1) != 1)
 		skip();
 	unlinkat(folder, path, 0);

@@ -239,12 +239,24 @@ static void *wait_at_condition(void *unused)
 	return NULL;
 }
 
+/* A call that finds no thread yet is repeated: a busy machine may take long until one waits. */
+static long long futex_until_found(uint32_t *word, int operation, int nr, long nr_moved, uint32_t *to, int value)
+{
+	long long ns;
+
+	do {
+		sleep_ns(30 * MS);
+		ns = clock_ns(CLOCK_MONOTONIC);
+	} while (syscall(SYS_futex, word, operation, nr, nr_moved, to, value) < 1);
+	return ns;
+}
+
+/* The waiting thread comes to the mutex only when it is moved. */
 static void *release_mutex(void *unused)
 {
 	write_truth("requeue", "owner", syscall(SYS_gettid));
-	sleep_ns(60 * MS);
-	released_ns = clock_ns(CLOCK_MONOTONIC);
-	syscall(SYS_futex, &mutex_word, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+	sleep_ns(30 * MS);
+	released_ns = futex_until_found(&mutex_word, FUTEX_WAKE_PRIVATE, 1, 0, NULL, 0);
 	return NULL;
 }
 
@@ -254,9 +266,7 @@ static void requeue(void)
 
 	pthread_create(&waiter, NULL, wait_at_condition, NULL);
 	pthread_create(&owner, NULL, release_mutex, NULL);
-	sleep_ns(30 * MS);
-	moved_ns = clock_ns(CLOCK_MONOTONIC);
-	syscall(SYS_futex, &condition, FUTEX_CMP_REQUEUE_PRIVATE, 0, 1, &mutex_word, 7);
+	moved_ns = futex_until_found(&condition, FUTEX_CMP_REQUEUE_PRIVATE, 0, 1, &mutex_word, 7);
 	pthread_join(waiter, NULL);
 	pthread_join(owner, NULL);
 	write_truth("requeue", "signaller", getpid());
