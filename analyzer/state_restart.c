@@ -198,7 +198,7 @@ static struct trace_thread *thread_described(struct trace_analysis *a, const str
 	return thread;
 }
 
-/* The pause may have had a change of the user, the group or the name: they are known from @ns on. */
+/* The user, the group or the name may have changed in the pause: they are known from @ns on. */
 static void identify_again(struct trace_analysis *a, struct trace_thread *thread, uint64_t ns,
 			   const struct trace_event *event)
 {
