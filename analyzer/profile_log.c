@@ -202,6 +202,7 @@ struct log_reading {
 	const struct trace_profile_log *log;
 	struct trace_profile *profile;
 	const struct trace_event_type *type;
+	struct store_reader reader;
 	struct bytes_in at;
 	uint64_t begin_ns, from_ns, to_ns;
 };
@@ -296,14 +297,13 @@ static int get_block(struct log_reading *r, const struct log_block *block)
 {
 	bool is_in_span = block->to_ns >= r->from_ns && block->from_ns < r->to_ns;
 	const struct stretch_place *place = is_in_span ? &block->entries : &block->late;
-	uint8_t *bytes = place->bytes ? stretch_store_get(&r->log->store, place) : NULL;
+	const uint8_t *bytes = place->bytes ? store_reader_get(&r->reader, &r->log->store, place) : NULL;
 
 	if (!bytes)
 		return place->bytes ? -ENODATA : 0;
 	r->begin_ns = block->from_ns;
 	r->at = (struct bytes_in){.at = bytes, .end = bytes + place->bytes};
 	get_entries(r);
-	free(bytes);
 	return r->at.failed ? -ENODATA : 0;
 }
 
@@ -337,6 +337,7 @@ struct trace_profile *trace_profile_of_span(const struct trace_profile_log *log,
 	error = r.profile ? error : -ENOMEM;
 	for (uint32_t i = 0; i < log->nr_blocks && !error; i++)
 		error = get_block(&r, &log->blocks[i]);
+	store_reader_clear(&r.reader);
 	error = error ? error : trace_profile_error(r.profile);
 	if (!error)
 		return r.profile;

@@ -51,39 +51,71 @@ struct stretch_place stretch_store_put(struct stretch_store *store, const struct
 	return place;
 }
 
-/* The packed bytes; from a file, they are owned by the caller. NULL: they cannot be read. */
-static uint8_t *read_packed(const struct stretch_store *store, const struct stretch_place *place)
+static bool has_room(uint8_t **memory, size_t *room, size_t bytes)
 {
-	uint8_t *packed = malloc(place->packed + 1u);
+	uint8_t *more = bytes < *room ? *memory : malloc(bytes + 1);
+
+	if (!more)
+		return false;
+	if (more != *memory) {
+		free(*memory); /* what it had is not needed */
+		*memory = more;
+		*room = bytes + 1;
+	}
+	return true;
+}
+
+/* The packed bytes; NULL: they cannot be read. */
+static const uint8_t *read_packed(struct store_reader *reader, const struct stretch_store *store,
+				  const struct stretch_place *place)
+{
 	size_t nr = 0;
 	ssize_t got = 1;
 
-	while (packed && nr < place->packed && got > 0) {
-		got = pread(store->fd, packed + nr, place->packed - nr, (off_t)(place->at + nr));
+	if (store->fd < 0)
+		return store->memory.at + place->at;
+	if (!has_room(&reader->packed, &reader->packed_room, place->packed))
+		return NULL;
+	while (nr < place->packed && got > 0) {
+		got = pread(store->fd, reader->packed + nr, place->packed - nr, (off_t)(place->at + nr));
 		if (got < 0 && errno == EINTR)
 			got = 1;
 		else
 			nr += got > 0 ? (size_t)got : 0;
 	}
-	if (nr == place->packed)
-		return packed;
-	free(packed);
-	return NULL;
+	return nr == place->packed ? reader->packed : NULL;
+}
+
+const uint8_t *store_reader_get(struct store_reader *reader, const struct stretch_store *store,
+				const struct stretch_place *place)
+{
+	const uint8_t *packed = read_packed(reader, store, place);
+
+	reader->context = reader->context ? reader->context : ZSTD_createDCtx();
+	if (!packed || !reader->context || !has_room(&reader->bytes, &reader->bytes_room, place->bytes) ||
+	    ZSTD_decompressDCtx(reader->context, reader->bytes, place->bytes, packed, place->packed) != place->bytes)
+		return NULL;
+	return reader->bytes;
+}
+
+void store_reader_clear(struct store_reader *reader)
+{
+	ZSTD_freeDCtx(reader->context);
+	free(reader->packed);
+	free(reader->bytes);
+	*reader = (struct store_reader){0};
 }
 
 uint8_t *stretch_store_get(const struct stretch_store *store, const struct stretch_place *place)
 {
-	uint8_t *bytes = malloc(place->bytes + 1u), *own = store->fd >= 0 ? read_packed(store, place) : NULL;
-	const uint8_t *packed = store->fd >= 0 ? own : store->memory.at + place->at;
+	struct store_reader reader = {0};
+	uint8_t *bytes = NULL;
 
-	if (bytes && packed && ZSTD_decompress(bytes, place->bytes, packed, place->packed) != place->bytes) {
-		free(bytes);
-		bytes = NULL;
-	} else if (!packed) {
-		free(bytes);
-		bytes = NULL;
+	if (store_reader_get(&reader, store, place)) {
+		bytes = reader.bytes;
+		reader.bytes = NULL;
 	}
-	free(own);
+	store_reader_clear(&reader);
 	return bytes;
 }
 

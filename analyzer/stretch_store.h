@@ -2,8 +2,11 @@
 #ifndef ANALYZER_STRETCH_STORE_H
 #define ANALYZER_STRETCH_STORE_H
 /* stretch_store.h - compressed bytes in a file or in memory: stretches.h */
+#include <stddef.h>
 #include <stdint.h>
 #include "index_bytes.h"
+
+struct ZSTD_DCtx_s;
 
 /*
  * struct stretch_store - @fd: a file of its own, borrowed; -1: @memory
@@ -30,4 +33,16 @@ struct stretch_place stretch_store_put(struct stretch_store *store, const struct
  */
 uint8_t *stretch_store_get(const struct stretch_store *store, const struct stretch_place *place);
 void stretch_store_clear(struct stretch_store *store);
+
+/* struct store_reader - the memory of a thread that reads many places; zeroed = new */
+struct store_reader {
+	struct ZSTD_DCtx_s *context;
+	uint8_t *packed, *bytes;
+	size_t packed_room, bytes_room;
+};
+
+/** store_reader_get() - as stretch_store_get(); the bytes are valid until the next call */
+const uint8_t *store_reader_get(struct store_reader *reader, const struct stretch_store *store,
+				const struct stretch_place *place);
+void store_reader_clear(struct store_reader *reader);
 #endif

@@ -247,12 +247,23 @@ static bool has_frame(const struct frame_set *set, uint32_t frame)
 	return frame / 64 < set->nr_words && set->words[frame / 64] >> frame % 64 & 1;
 }
 
+/* About two frames, of different callers, are at one place. */
+static void reserve_places(struct profile_names *names, const struct frame_set *wanted)
+{
+	size_t nr = 0;
+
+	for (size_t i = 0; wanted && i < wanted->nr_words; i++)
+		nr += (size_t)__builtin_popcountll(wanted->words[i]);
+	table_reserve(&names->by_place, sizeof(struct names_place), (uint32_t)(nr / 2));
+}
+
 void profile_names_look_up(struct profile_names *names, const struct frame_set *wanted)
 {
 	struct trace_symbol_place *places = NULL;
 	struct trace_profile_frame frame;
 	size_t nr = 0, room = 0;
 
+	reserve_places(names, wanted);
 	for (uint32_t number = 0; get_frame(names, number, &frame); number++) {
 		struct names_place *row;
 

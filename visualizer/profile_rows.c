@@ -9,6 +9,7 @@
 #include "process_origin.h"
 #include "profile_code.h"
 #include "profile_lines.h"
+#include "profile_way.h"
 #include "profile_where.h"
 #include "thread_choice.h"
 #include "value_text.h"
@@ -21,8 +22,7 @@
  * @stratum: the last share; of the stratum that is being added
  * @functions: the rows of its samples, with their numbers in profile_row.pending; owned
  * @stratum_ns: its time so far
- * @stack: of the share that is being added. @way, @nodes: the functions of the stack before, the
- *     outermost first, and their nodes below that of @way_from; owned
+ * @stack: of the share that is being added. @way: to its row
  * @named: the rows of functions; owned
  * @program: the title of the process of @stratum: those of equal titles are the same pointer
  */
@@ -33,9 +33,7 @@ struct profile_making {
 	struct pointers functions;
 	uint64_t stratum_ns;
 	struct profile_stack stack;
-	uint32_t *way;
-	struct profile_node **nodes, *way_from;
-	size_t nr_way, way_room, nodes_room;
+	struct profile_way way;
 	struct hash_table named;
 	const char *program;
 };
@@ -299,12 +297,18 @@ static struct profile_row *row_of_function(struct profile_making *making, uint32
 	return slot->row;
 }
 
-static struct profile_node *below(struct profile_making *making, struct profile_node *caller,
-				  enum profile_row_kind kind, const char *name, const char *program)
+static struct profile_row *row_in(struct profile_making *making, enum profile_row_kind kind, const char *name,
+				  const char *program)
 {
 	struct profile_row wanted = {.kind = kind, .name = name, .file = "", .why = "", .program = program};
 
-	return profile_tree_below(&making->rows->tree, caller, row_of(making, &wanted));
+	return row_of(making, &wanted);
+}
+
+static struct profile_node *below(struct profile_making *making, struct profile_node *caller,
+				  enum profile_row_kind kind, const char *name, const char *program)
+{
+	return profile_tree_below(&making->rows->tree, caller, row_in(making, kind, name, program));
 }
 
 /* Where a stack that is not whole ends. */
@@ -345,18 +349,31 @@ static struct profile_node *add_waker(struct profile_making *making, const struc
 	return below(making, node, PROFILE_PROGRAM, share->waker ? program : *word ? word : "(waker not sampled)", "");
 }
 
+/* @node: NULL without a tree */
 static void add_woken(struct profile_making *making, const struct trace_profile_share *share, struct profile_row *row,
 		      struct profile_node *node)
 {
 	const char *name = profile_waker_name(&making->rows->names, share, &making->stack);
 
 	woken_in_add(&row->woken, name, share->ns, &making->rows->wokens);
-	woken_in_add(&node->woken, name, share->ns, &making->rows->wokens);
+	if (node)
+		woken_in_add(&node->woken, name, share->ns, &making->rows->wokens);
 }
 
 static bool has_wakers(const struct report *report)
 {
 	return report->options->profile.form == PROFILE_FOLDED && report->options->profile.part == PROFILE_WAKERS;
+}
+
+/* The reports that tell contexts. Rows alone take less time and memory. */
+static bool has_tree(const struct report *report)
+{
+	const struct visualizer_options *options = report->options;
+	enum profile_form form = options->profile.form;
+
+	return options->profile.flame || options->profile.pprof || options->reports.verify ||
+	       options->opreport.callgraph || form == PROFILE_TREE || form == PROFILE_CALLERS ||
+	       form == PROFILE_CALLEES || form == PROFILE_FOLDED;
 }
 
 /* The function of the share, or that in which its thread waited; NULL: not known. */
@@ -373,32 +390,23 @@ static const struct frame_name *place_of(struct profile_making *making, const st
 	return profile_place_in(&making->rows->names, &making->stack);
 }
 
-/*
- * The node of the functions of the stack from the outermost one to number @inner, below @node. The
- * stack before began with the same ones as a rule, and their nodes are known.
- */
-static struct profile_node *walk_stack(struct profile_making *making, struct profile_node *node, size_t inner)
+/* Behind the first @top steps: the functions of the stack, from the outermost to number @inner. */
+static void walk_stack(struct profile_making *making, size_t top, size_t inner)
 {
-	size_t nr = making->stack.nr, known = 0;
+	const struct profile_stack *stack = &making->stack;
 
-	if (making->way_from != node)
-		making->nr_way = 0;
-	making->way_from = node;
-	while (known < making->nr_way && nr - known > inner &&
-	       making->way[known] == making->stack.functions[nr - 1 - known])
-		node = making->nodes[known++];
-	making->nr_way = known;
-	for (size_t i = nr - known; i > inner; i--) {
-		uint32_t function = making->stack.functions[i - 1];
+	for (size_t i = profile_way_keep(&making->way, top, stack->functions, stack->nr, inner); i > inner; i--)
+		profile_way_add(&making->way, stack->functions[i - 1],
+				row_of_function(making, stack->functions[i - 1], making->program));
+}
 
-		node = profile_tree_below(&making->rows->tree, node,
-					  row_of_function(making, function, making->program));
-		making->way = memory_grow(making->way, making->nr_way, &making->way_room, sizeof(*making->way));
-		making->nodes = memory_grow(making->nodes, making->nr_way, &making->nodes_room, sizeof(*making->nodes));
-		making->way[making->nr_way] = function;
-		making->nodes[making->nr_way++] = node;
-	}
-	return node;
+/* The parts of a waiting thread's row: where it waited, what woke it, and its node in the tree. */
+static struct profile_node *add_wait(struct profile_making *making, const struct trace_profile_share *share,
+				     struct profile_row *row, struct profile_node *node)
+{
+	profile_where_add(making->rows, row, profile_where(&making->way), share->ns);
+	add_woken(making, share, row, node);
+	return has_wakers(making->report) ? add_waker(making, share, node) : node;
 }
 
 /* The time belongs to @row, and to all that called it. */
@@ -406,8 +414,10 @@ static void add_context(struct profile_making *making, const struct trace_profil
 			const struct profile_time *time)
 {
 	const char *program = making->program;
-	struct profile_node *node = below(making, profile_tree_root(&making->rows->tree), PROFILE_PROGRAM, program, "");
+	struct profile_node *node;
+	size_t top = 1;
 
+	profile_way_top(&making->way, 0, row_in(making, PROFILE_PROGRAM, program, ""));
 	making->stack.nr = 0;
 	if (share->frame != TRACE_PROFILE_NO_FRAME) {
 		enum stack_end end = profile_stack_of(&making->rows->names, share->frame, &making->stack);
@@ -416,7 +426,9 @@ static void add_context(struct profile_making *making, const struct trace_profil
 		if (end == STACK_LOST)
 			making->rows->lost[making->stack.end] += share->samples;
 		if (end != STACK_WHOLE)
-			node = below(making, node, PROFILE_INCOMPLETE, why_incomplete(end, making->stack.end), program);
+			profile_way_top(&making->way, top++,
+					row_in(making, PROFILE_INCOMPLETE, why_incomplete(end, making->stack.end),
+					       program));
 		if (making->report->options->profile.form == PROFILE_LINES)
 			profile_lines_add(making->rows, &making->stack, row->kind == PROFILE_FUNCTION, time);
 		if (making->report->options->profile.form == PROFILE_ASM)
@@ -425,16 +437,14 @@ static void add_context(struct profile_making *making, const struct trace_profil
 	}
 	if (making->report->options->profile.form == PROFILE_BY)
 		profile_by_add(making->rows, making->report, share, row, place_of(making, share, row), time);
-	/* the innermost one is the row */
-	node = walk_stack(making, node, row->kind == PROFILE_FUNCTION);
+	walk_stack(making, top, row->kind == PROFILE_FUNCTION); /* the innermost one is the row */
+	profile_way_total(&making->way, row, time);
+	node = profile_way_node(&making->way);
+	node = node ? profile_tree_below(&making->rows->tree, node, row) : NULL;
 	if (share->state == TRACE_STATE_BLOCKED)
-		profile_where_add(making->rows, row, profile_where(node), share->ns);
-	node = profile_tree_below(&making->rows->tree, node, row);
-	if (share->state == TRACE_STATE_BLOCKED)
-		add_woken(making, share, row, node);
-	if (share->state == TRACE_STATE_BLOCKED && has_wakers(making->report))
-		node = add_waker(making, share, node);
-	profile_time_add(&node->self, time);
+		node = add_wait(making, share, row, node);
+	if (node)
+		profile_time_add(&node->self, time);
 }
 
 static void add_share(struct profile_making *making, const struct trace_profile_share *share)
@@ -532,7 +542,9 @@ static void look_up_names(const struct report *report, const struct hash_table *
 int profile_rows_make(const struct report *report, const struct pointers *of, struct profile_rows *ret_rows,
 		      struct trace_error *ret_error)
 {
-	struct profile_making making = {.report = report, .rows = ret_rows};
+	struct profile_making making = {.report = report,
+					.rows = ret_rows,
+					.way.tree = has_tree(report) ? &ret_rows->tree : NULL};
 	struct last_choice last = {0};
 	struct trace_profile_share share;
 	struct hash_table threads = {0}, processes = {0};
@@ -560,8 +572,7 @@ int profile_rows_make(const struct report *report, const struct pointers *of, st
 	table_clear(&making.named);
 	pointers_free(&making.functions);
 	free(making.stack.functions);
-	free(making.way);
-	free(making.nodes);
+	profile_way_free(&making.way);
 	return error;
 }
 

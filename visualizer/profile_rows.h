@@ -54,11 +54,13 @@ struct profile_row {
 	struct woken_in *woken;
 	struct profile_time self, total;
 	uint64_t pending; /* while rows are made */
+	uint32_t counted; /* the number of the last share in @total, while rows are made */
 	double variance;
 };
 
 /**
  * struct profile_rows - @rows: the longest first, and rests last; @sum: of the time in all of them
+ * @tree: of the reports that tell contexts, and with --verify
  * @lines: of profile_lines.h, @code: of profile_code.h, @by: of profile_by.h, if that form is
  * chosen; @nr_stacks: that were added to it
  * @ends: by enum stack_end, the samples whose callers end there. @lost: of STACK_LOST, by enum

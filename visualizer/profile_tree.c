@@ -56,13 +56,6 @@ struct profile_node *profile_tree_below(struct profile_tree *tree, struct profil
 
 /* ---- sums ---- */
 
-static bool has_caller(const struct profile_node *node, const struct profile_row *row)
-{
-	for (node = node->parent; node && node->row != row;)
-		node = node->parent;
-	return node;
-}
-
 static int by_total(const void *left, const void *right, void *data)
 {
 	uint64_t l = profile_elapsed(&(*(struct profile_node *const *)left)->total),
@@ -101,13 +94,8 @@ void profile_tree_end(struct profile_tree *tree)
 		if (node->parent)
 			profile_time_add(&node->parent->total, &node->total);
 	}
-	for (size_t i = 0; i < tree->nodes.nr; i++) {
-		struct profile_node *node = tree->nodes.at[i];
-
-		sort_children(node, &list);
-		if (node->row && !has_caller(node, node->row))
-			profile_time_add(&node->row->total, &node->total);
-	}
+	for (size_t i = 0; i < tree->nodes.nr; i++)
+		sort_children(tree->nodes.at[i], &list);
 	pointers_free(&list);
 }
 

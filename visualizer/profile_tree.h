@@ -38,10 +38,7 @@ struct profile_node *profile_tree_root(struct profile_tree *tree);
 /** profile_tree_below() - the child of @parent for @row, which is added if it is missing */
 struct profile_node *profile_tree_below(struct profile_tree *tree, struct profile_node *parent,
 					struct profile_row *row);
-/**
- * profile_tree_end() - add up the times of the nodes, sort children by time, the longest first, and
- * give each row its total: a function that calls itself counts once
- */
+/** profile_tree_end() - add up the times of the nodes; children with more time come first */
 void profile_tree_end(struct profile_tree *tree);
 /** profile_node_next() - the node after @node if children come before siblings; NULL at the end */
 const struct profile_node *profile_node_next(const struct profile_node *node);

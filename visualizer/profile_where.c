@@ -8,32 +8,33 @@ struct where_slot {
 	uint64_t ns;
 };
 
-const struct profile_node *profile_where(const struct profile_node *node)
+const struct profile_row *profile_where(const struct profile_way *way)
 {
-	const struct profile_node *innermost = NULL;
+	const struct profile_row *innermost = NULL;
 
-	for (; node && node->row; node = node->parent) {
-		enum profile_owner owner = profile_owner_of(node->row->file);
+	for (size_t i = way->nr; i-- > 0;) {
+		const struct profile_row *row = way->steps[i].row;
+		enum profile_owner owner = profile_owner_of(row->file);
 
-		if (node->row->kind != PROFILE_FUNCTION || owner == OWNER_KERNEL)
+		if (row->kind != PROFILE_FUNCTION || owner == OWNER_KERNEL)
 			continue;
 		if (owner == OWNER_PROGRAM)
-			return node;
-		innermost = innermost ? innermost : node;
+			return row;
+		innermost = innermost ? innermost : row;
 	}
 	return innermost;
 }
 
-void profile_where_add(struct profile_rows *rows, struct profile_row *wait, const struct profile_node *node,
+void profile_where_add(struct profile_rows *rows, struct profile_row *wait, const struct profile_row *function,
 		       uint64_t ns)
 {
 	struct where_slot *slot;
 
-	if (!node || !ns)
+	if (!function || !ns)
 		return;
-	slot = memory_row(&rows->wheres, sizeof(*slot), ((uint64_t)wait->number << 32 | node->row->number) + 1);
+	slot = memory_row(&rows->wheres, sizeof(*slot), ((uint64_t)wait->number << 32 | function->number) + 1);
 	slot->wait = wait;
-	slot->function = node->row;
+	slot->function = function;
 	slot->ns += ns;
 }
 
