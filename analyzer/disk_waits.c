@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * disk_waits.c - who used a disk while a process waited for it
+ * disk_waits.c - the processes that used a disk while another one waited for it
  *
  * disk_sums.c has the uses of a disk in the whole recording. A process that waits for a disk for
  * 20 ms of 10 s asks for the uses in those 20 ms. So all requests and all waits for files are

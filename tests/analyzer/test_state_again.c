@@ -114,7 +114,7 @@ static void threads_and_processes_may_be_moved_in_a_pause(void)
 	}
 }
 
-/* In the pause, the process gets another user or another name, or neither. Its thread has its own. */
+/* The pause gives the process another user or another name, or neither. Its thread has its own. */
 static void users_and_names_may_change_in_a_pause(void)
 {
 	for (int changed = 0; changed < 3; changed++) {
