@@ -721,6 +721,7 @@ static uint64_t add_not_recorded_notes(struct recording *recording)
 	    tracefile_print_unfollowed(recording->tracer, recording->start_ns, unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);
 	tracefile_work_names(recording->writer, recording->tracer);
+	tracefile_device_names(recording->writer, recording->tracer);
 	tracefile_code_names(recording->writer, recording->tracer);
 	if (tracefile_print_unanswered(unfollowed, sizeof(unfollowed)))
 		note_not_recorded(&note, unfollowed);

@@ -27,6 +27,7 @@ uint64_t snapshot_notes_write(struct trace_writer *writer, const struct snapshot
 	if (facts->tracer && tracefile_print_unfollowed(facts->tracer, facts->start_ns, text, sizeof(text)))
 		describe_one(&note, text);
 	tracefile_work_names(writer, facts->tracer);
+	tracefile_device_names(writer, facts->tracer);
 	if (tracefile_print_unanswered(text, sizeof(text)))
 		describe_one(&note, text);
 	if (build_ids_describe_missing(facts->build_ids, text, sizeof(text)))

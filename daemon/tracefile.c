@@ -159,6 +159,12 @@ void tracefile_work_names(struct trace_writer *writer, const struct tracer *trac
 		tracer_work_names(tracer, add_string, writer);
 }
 
+void tracefile_device_names(struct trace_writer *writer, const struct tracer *tracer)
+{
+	if (tracer)
+		tracer_device_names(add_string, writer);
+}
+
 void tracefile_code_names(struct trace_writer *writer, const struct tracer *tracer)
 {
 	if (tracer)

@@ -34,6 +34,8 @@ void tracefile_code_names(struct trace_writer *writer, const struct tracer *trac
  * tracefile_work_names() - at the end: the names of the functions of the kernel's deferred work
  */
 void tracefile_work_names(struct trace_writer *writer, const struct tracer *tracer);
+/** tracefile_device_names() - at the end: disks and network devices may have come meanwhile */
+void tracefile_device_names(struct trace_writer *writer, const struct tracer *tracer);
 /** tracefile_distrusted() - write at the end how many programs wrote impossible numbers */
 void tracefile_distrusted(struct trace_writer *writer, uint64_t nr_programs);
 

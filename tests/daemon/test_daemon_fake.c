@@ -478,6 +478,13 @@ int tracer_strings(tracer_string_fn emit_string, void *context, struct trace_err
 	return emit_string(context, TRACE_STRING_SYSCALL, 0, "read");
 }
 
+int tracer_device_names(tracer_string_fn emit_string, void *context)
+{
+	(void)emit_string;
+	(void)context;
+	return 0;
+}
+
 int tracer_work_names(const struct tracer *tracer, tracer_string_fn emit_string, void *context)
 {
 	(void)tracer;

@@ -450,30 +450,34 @@ static void the_table_of_files_names_the_disk(void)
 	free(text);
 }
 
-/* A kernel thread's write names no file. */
+/* A kernel thread's write names no file. A disk without a name has its number. */
 static void a_disk_is_no_file(void)
 {
 	struct trace_start_thread kernel = {
 		.tid = 30, .tgid = 30, .ppid = 2, .nr = -1, .flags = TRACE_THREAD_KERNEL, .running = 1};
-	struct trace_block_complete complete = {.dev = VDA, .bytes = 4096, .op = 1, .request = 0xb10c};
-	struct tb *tb = tb_new();
-	char *text;
+	struct trace_block_complete complete = {.dev = VDA | 3, .bytes = 4096, .op = 1, .request = 0xb10c};
 
-	tb_window(tb, 1000, 20000);
-	tb_string(tb, TRACE_STRING_DEVICE, VDA, "vda");
-	tb_start(tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:1");
-	tb_switch(tb, 0, 3000, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
-	tb_irq(tb, 0, 6000, 24);
-	tb_event(tb, 0, 6500, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
-	tb_waking(tb, 0, 7000, 30, TRACE_CONTEXT_HARDIRQ);
-	tb_irq_exit(tb, 0, 7500, 24);
-	tb_switch(tb, 0, 8000, 0, 30, TRACE_TASK_RUNNING);
-	tb_switch(tb, 0, 20000, 30, 0, TRACE_TASK_RUNNING);
-	text = report_of(tb, "-a --ns --all");
-	contains(text, "4000 ns for the disk vda.");
-	contains(text, "kworker/0:1  disk vda\n");
-	contains(text, "vda   (blocks of unknown files)\n");
-	free(text);
+	for (int has_name = 0; has_name < 2; has_name++) {
+		struct tb *tb = tb_new();
+		char *text;
+
+		tb_window(tb, 1000, 20000);
+		if (has_name)
+			tb_string(tb, TRACE_STRING_DEVICE, VDA | 3, "vda3");
+		tb_start(tb, 1000, TRACE_EV_start_thread, &kernel, sizeof(kernel), "kworker/0:1");
+		tb_switch(tb, 0, 3000, 30, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_irq(tb, 0, 6000, 24);
+		tb_event(tb, 0, 6500, TRACE_EV_block_complete, &complete, sizeof(complete), NULL);
+		tb_waking(tb, 0, 7000, 30, TRACE_CONTEXT_HARDIRQ);
+		tb_irq_exit(tb, 0, 7500, 24);
+		tb_switch(tb, 0, 8000, 0, 30, TRACE_TASK_RUNNING);
+		tb_switch(tb, 0, 20000, 30, 0, TRACE_TASK_RUNNING);
+		text = report_of(tb, "-a --ns --all");
+		contains(text, has_name ? "4000 ns for the disk vda3." : "4000 ns for the disk 254:3.");
+		contains(text, has_name ? "kworker/0:1  disk vda3\n" : "kworker/0:1  disk 254:3\n");
+		contains(text, has_name ? "vda3  (blocks of unknown files)\n" : "254:3  (blocks of unknown files)\n");
+		free(text);
+	}
 }
 
 /* The path in a call may be relative to the working directory of its process. */

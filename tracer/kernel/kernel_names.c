@@ -4,12 +4,15 @@
 #include "kernel_names.h"
 
 #include <ctype.h>
+#include <dirent.h>
 #include <errno.h>
+#include <limits.h>
 #include <net/if.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <trace/reader.h>
+#include <unistd.h>
 #include "loader.h"
 #include "syscalls.h"
 #include "read_end.h"
@@ -119,19 +122,29 @@ static int emit_interrupt(void *context, unsigned int irq, const char *name)
 	return sink->emit(sink->context, TRACE_STRING_IRQ, irq, name);
 }
 
+/*
+ * "7:0" leads to "../../devices/virtual/block/loop0". /proc/partitions lacks devices without a
+ * size, such as a loop device that has no file yet.
+ */
 static int emit_block_devices(struct name_sink *sink)
 {
-	FILE *file = fopen("/proc/partitions", "re");
-	char line[256], name[128];
+	DIR *folder = opendir("/sys/dev/block");
+	const struct dirent *entry;
 	unsigned int major, minor;
 	int result = 0;
 
-	if (!file)
-		return 0;
-	while (!result && fgets(line, sizeof(line), file))
-		if (sscanf(line, " %u %u %*u %127s", &major, &minor, name) == 3)
-			result = sink->emit(sink->context, TRACE_STRING_DEVICE, (uint64_t)major << 20 | minor, name);
-	fclose(file);
+	while (!result && folder && (entry = readdir(folder))) {
+		char path[PATH_MAX];
+		ssize_t bytes = readlinkat(dirfd(folder), entry->d_name, path, sizeof(path) - 1);
+
+		if (bytes <= 0 || sscanf(entry->d_name, "%u:%u", &major, &minor) != 2)
+			continue;
+		path[bytes] = '\0';
+		result = sink->emit(sink->context, TRACE_STRING_DEVICE, (uint64_t)major << 20 | minor,
+				    path + (strrchr(path, '/') ? strrchr(path, '/') - path + 1 : 0));
+	}
+	if (folder)
+		closedir(folder);
 	return result;
 }
 
@@ -147,6 +160,14 @@ static int emit_network_devices(struct name_sink *sink)
 	return result;
 }
 
+int tracer_device_names(tracer_string_fn emit, void *context)
+{
+	struct name_sink sink = {emit, context};
+	int result = emit_block_devices(&sink);
+
+	return result ? result : emit_network_devices(&sink);
+}
+
 int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret_error)
 {
 	struct name_sink sink = {emit, context};
@@ -160,8 +181,6 @@ int tracer_strings(tracer_string_fn emit, void *context, struct trace_error *ret
 	if (!result)
 		result = tracer_each_interrupt(emit_interrupt, &sink);
 	if (!result)
-		result = emit_block_devices(&sink);
-	if (!result)
-		result = emit_network_devices(&sink);
+		result = tracer_device_names(emit, context);
 	return result ? error_set(ret_error, result, "cannot collect names: %s", strerror(-result)) : 0;
 }
