@@ -126,25 +126,33 @@ static int emit_interrupt(void *context, unsigned int irq, const char *name)
  * "7:0" leads to "../../devices/virtual/block/loop0". /proc/partitions lacks devices without a
  * size, such as a loop device that has no file yet.
  */
+static int emit_block_device(const struct name_sink *sink, int folder, const char *number)
+{
+	unsigned int major, minor;
+	char path[PATH_MAX];
+	ssize_t bytes = readlinkat(folder, number, path, sizeof(path) - 1);
+
+	if (bytes <= 0 || sscanf(number, "%u:%u", &major, &minor) != 2)
+		return 0;
+	path[bytes] = '\0';
+	return sink->emit(sink->context, TRACE_STRING_DEVICE, (uint64_t)major << 20 | minor,
+			  path + (strrchr(path, '/') ? strrchr(path, '/') - path + 1 : 0));
+}
+
 static int emit_block_devices(struct name_sink *sink)
 {
 	DIR *folder = opendir("/sys/dev/block");
-	const struct dirent *entry;
-	unsigned int major, minor;
+	const struct dirent *entry = NULL;
 	int result = 0;
 
-	while (!result && folder && (entry = readdir(folder))) {
-		char path[PATH_MAX];
-		ssize_t bytes = readlinkat(dirfd(folder), entry->d_name, path, sizeof(path) - 1);
-
-		if (bytes <= 0 || sscanf(entry->d_name, "%u:%u", &major, &minor) != 2)
-			continue;
-		path[bytes] = '\0';
-		result = sink->emit(sink->context, TRACE_STRING_DEVICE, (uint64_t)major << 20 | minor,
-				    path + (strrchr(path, '/') ? strrchr(path, '/') - path + 1 : 0));
-	}
-	if (folder)
-		closedir(folder);
+	if (!folder)
+		return 0; /* names are optional */
+	do {
+		errno = 0;
+		entry = readdir(folder);
+		result = entry ? emit_block_device(sink, dirfd(folder), entry->d_name) : -errno;
+	} while (entry && !result);
+	closedir(folder);
 	return result;
 }
 
