@@ -540,7 +540,8 @@ static void memory_forget(struct trace_analysis *a, const struct trace_process *
 		later.offset = now.offset;
 		later.file = now.file;
 		later.is_private = now.is_private;
-		later_add(a, &later);
+		if (!map->is_outdated)
+			later_add(a, &later);
 		memory_unmap(a, owner->memory, now.start, now.end);
 	}
 }
@@ -671,10 +672,8 @@ int start_changes_find(struct trace_analysis *a, struct first_thread *firsts, st
 		.a = a, .reads = a->reads, .firsts = firsts, .missing = missing, .lost_ns = first_loss(a)};
 	int error;
 
-	if (!a->reads->last_ns)
-		return 0;
 	start_reads_complete(a);
-	error = changes_find(&ahead, ret_error);
+	error = a->reads->last_ns ? changes_find(&ahead, ret_error) : 0;
 	free(ahead.tids);
 	free(ahead.orphans);
 	table_clear(&ahead.tgids);

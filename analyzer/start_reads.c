@@ -37,6 +37,11 @@ static void reach(struct start_reads *reads, uint64_t ns)
 		reads->last_ns = ns;
 }
 
+bool start_read_is_outdated(const struct trace_analysis *a, uint64_t ns)
+{
+	return ns && ns < a->start_ns && a->start_ns > trace_get_info(a->trace)->start_ns;
+}
+
 void start_read_thread(struct trace_analysis *a, uint64_t ns)
 {
 	if (a->reads && ns > a->start_ns)
@@ -61,8 +66,17 @@ static uint64_t fd_key(const struct fd_table *fds, uint64_t fd)
 
 void start_read_fd(struct trace_analysis *a, const struct fd_table *fds, int32_t fd, uint64_t ns)
 {
-	if (a->reads && fds && fd >= 0 && fd < MAX_FD)
-		row_read(a, &a->reads->fds, fd_key(fds, (uint64_t)fd), ns);
+	struct read_row *row;
+
+	if (!a->reads || !fds || fd < 0 || fd >= MAX_FD)
+		return;
+	row_read(a, &a->reads->fds, fd_key(fds, (uint64_t)fd), ns);
+	if (!start_read_is_outdated(a, ns))
+		return;
+	row = acct_row(a, &a->reads->fds, sizeof(*row), fd_key(fds, (uint64_t)fd));
+	row->changed_ns = a->start_ns;
+	row->is_closed = true;
+	a->reads->nr_changed++;
 }
 
 void start_read_socket(struct trace_analysis *a, uint64_t ino, uint64_t ns)
@@ -114,9 +128,10 @@ void start_read_map(struct trace_analysis *a, const struct process_memory *memor
 		    uint64_t ns)
 {
 	struct start_reads *reads = a->reads;
+	bool is_outdated = start_read_is_outdated(a, ns);
 	struct read_map *bigger;
 
-	if (!reads || ns <= a->start_ns)
+	if (!reads || (ns <= a->start_ns && !is_outdated))
 		return;
 	if (reads->nr_maps == reads->max_maps) {
 		bigger = reallocarray(reads->maps, 2 * reads->max_maps + 256, sizeof(*bigger));
@@ -127,9 +142,15 @@ void start_read_map(struct trace_analysis *a, const struct process_memory *memor
 		reads->maps = bigger;
 		reads->max_maps = 2 * reads->max_maps + 256;
 	}
-	reads->maps[reads->nr_maps++] =
-		(struct read_map){.memory = memory->number, .start = start, .end = end, .read_ns = ns};
-	reach(reads, ns);
+	reads->maps[reads->nr_maps++] = (struct read_map){.memory = memory->number,
+							  .start = start,
+							  .end = end,
+							  .read_ns = ns,
+							  .changed_ns = is_outdated ? a->start_ns : NO_CHANGE,
+							  .is_outdated = is_outdated};
+	reads->nr_changed += is_outdated;
+	if (!is_outdated)
+		reach(reads, ns);
 }
 
 static int by_address(const void *left, const void *right)

@@ -5,6 +5,10 @@
  * start_reads.h - when the recorder read each part of the start state, and its last change before
  *
  * Only what it read after the start has a row. start_changes.c finds the changes.
+ *
+ * A flight recorder may have overwritten the events between its reading and the window, if they
+ * came faster than it wrote. A descriptor or mapping that it read so early has a row, and is
+ * unknown: it may have changed.
  */
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,6 +38,7 @@ struct read_map {
 	uint64_t end;
 	uint64_t read_ns;
 	uint64_t changed_ns;
+	bool is_outdated;
 };
 
 struct start_reads {
@@ -48,6 +53,9 @@ struct start_reads {
 struct start_reads *start_reads_new(void);
 /** start_reads_free() - accepts NULL; returns NULL */
 struct start_reads *start_reads_free(struct start_reads *reads);
+
+/** start_read_is_outdated() - were events overwritten between @ns and the begin of the window? */
+bool start_read_is_outdated(const struct trace_analysis *a, uint64_t ns);
 
 /* These note a record of the start state, read at @ns. They do nothing without a->reads. */
 void start_read_thread(struct trace_analysis *a, uint64_t ns);

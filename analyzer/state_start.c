@@ -214,17 +214,21 @@ static uint32_t older_tid(const struct trace_event *event)
 	}
 }
 
-/* Skips threads of the start state: at that time, the number may have been another thread's. */
+/* When the start state was read later, the number may have been another thread's. */
 static void load_older(struct trace_analysis *a, const struct trace_event *event)
 {
 	event_handler *handler = a->handlers[event->id]; /* NULL: the event type is too short */
-	const struct trace_thread *thread;
+	struct trace_thread *thread;
 
 	if (!handler || event->cpu >= a->nr_cpus)
 		return;
 	thread = thread_find(&a->threads, older_tid(event));
-	if (!thread || !(thread->flags & THREAD_FROM_START))
-		handler(a, &a->cpus[event->cpu], a->start_ns, event);
+	if (thread && (thread->flags & THREAD_FROM_START)) {
+		if (!start_read_is_outdated(a, thread->read_ns) || event->ts_ns <= thread->read_ns)
+			return;
+		thread->flags &= ~THREAD_FROM_START;
+	}
+	handler(a, &a->cpus[event->cpu], a->start_ns, event);
 }
 
 static bool is_first(const struct trace_analysis *a, const struct first_thread *firsts, uint32_t tid)
@@ -310,16 +314,26 @@ static void drop_unborn(struct trace_analysis *a)
 		drop_dead_processes(a);
 }
 
-/* The scheduling state of these threads and their work are not known when the window begins. */
+/* The start state tells what it does when the window begins, or that it was dead before. */
+static bool state_is_known(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	return thread->sched_state == SCHED_DEAD ||
+	       ((thread->flags & THREAD_FROM_START) &&
+		(!start_read_is_outdated(a, thread->read_ns) || (thread->task_state & TASK_STATES_ENDED)));
+}
+
+/* The scheduling state of the others and their work are not known when the window begins. */
 static void set_older_unknown(struct trace_analysis *a)
 {
 	for (uint32_t i = NR_PSEUDO_PROCESSES; i < a->threads.nr_processes; i++)
 		for (struct trace_thread *thread = a->threads.processes[i]->first; thread; thread = thread->next) {
-			if (thread->sched_state == SCHED_DEAD || (thread->flags & THREAD_FROM_START))
+			if (state_is_known(a, thread))
 				continue;
 			thread->sched_state = thread->flags & THREAD_FILTERED ? SCHED_UNKNOWN : SCHED_OFF_AT_START;
-			/* the state NEW of its fork may be outdated */
+			/* the state NEW of its fork, or the one that was read, may be outdated */
 			thread->task_state = TRACE_TASK_INTERRUPTIBLE;
+			thread->flags &= ~THREAD_RAN_AT_START;
+			thread->read_ns = 0;
 			thread_mode_unknown(thread, a->start_ns);
 		}
 }
@@ -327,7 +341,8 @@ static void set_older_unknown(struct trace_analysis *a)
 /*
  * The start state of a flight recorder is read at the end and describes the threads that were still
  * there. Older events describe the threads that died in the window: a flight recorder keeps these
- * events longer than all others.
+ * events longer than all others. If it wrote so late that the window begins behind the reading of a
+ * thread, they also tell what changed between the two.
  */
 static int load_all_older(struct trace_analysis *a, const struct first_thread *firsts, struct trace_error *ret_error)
 {

@@ -338,6 +338,96 @@ static void a_wait_before_the_call_that_the_recorder_read_is_not_in_that_call(vo
 	case_free(&c);
 }
 
+/* A flight recorder of 10, 20 and 30. CPU 0 has events from 5000 on, CPU 1 from the start. */
+static struct analysis_case begin_flight(uint64_t read_ns)
+{
+	static const char *const names[] = {"one", "two", "three"};
+	struct analysis_case c = case_new();
+
+	tb_window(c.tb, 1000, 9000);
+	for (uint32_t tid = 10; tid <= 30; tid += 10) {
+		struct trace_start_thread start = {
+			.tid = tid, .tgid = tid, .ppid = 1, .state = TRACE_TASK_INTERRUPTIBLE, .nr = SYS_nanosleep};
+
+		tb_start(c.tb, read_ns, TRACE_EV_start_thread, &start, sizeof(start), names[tid / 10 - 1]);
+	}
+	tb_overwritten(c.tb, 0, 100);
+	return c;
+}
+
+/*
+ * Descriptor 3 is read at 2000, 4 at 5500, both mappings at 2000 and 5500. The window begins at
+ * 5000, because the events until then were overwritten.
+ */
+static void what_was_read_before_the_window_of_a_flight_recorder_may_have_changed(void)
+{
+	struct analysis_case c = begin_flight(2000);
+
+	for (uint64_t i = 0; i < 2; i++) {
+		struct trace_start_map map = {
+			.tgid = 10, .dev = 9, .ino = 70 + i, .start = 0x10000 << i, .end = 0x20000 << i};
+
+		tb_start(c.tb, i ? 5500 : 2000, TRACE_EV_start_map, &map, sizeof(map), i ? "/second" : "/first");
+	}
+	fd_read_at(&c, 2000, 10, 3, 0, "/a");
+	fd_read_at(&c, 5500, 10, 4, 0, "/b");
+	tb_switch(c.tb, 1, 1000, 0, 20, TRACE_TASK_RUNNING);
+	tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+	reads(&c, 0, 5100, 3, 1);
+	reads(&c, 0, 5200, 4, 10);
+	closes(&c, 0, 5300, 3);
+	opens(&c, 0, 5400, 3, "/a");
+	reads(&c, 0, 5600, 3, 100);
+	for (uint64_t i = 0; i < 2; i++) {
+		tb_fault(c.tb, 0, 6000 + i * 500, 0x10123 << i, true);
+		tb_switch(c.tb, 0, 6020 + i * 500, 10, 0, TRACE_TASK_UNINTERRUPTIBLE);
+		tb_waking(c.tb, 0, 6120 + i * 500, 10, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(c.tb, 0, 6120 + i * 500, 0, 10, TRACE_TASK_RUNNING);
+		tb_fault_end(c.tb, 0, 6130 + i * 500, true);
+	}
+	finish(&c);
+	CU_ASSERT_EQUAL(trace_get_info(c.trace)->complete_from_ns, 5000);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/a"), 100);
+	CU_ASSERT_EQUAL(bytes_from(c.one, "/b"), 10);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/first", 0, ""), 0);
+	CU_ASSERT_EQUAL(case_wait(c.one, TRACE_WAIT_FILE, "/second", 0, ""), 100);
+	case_free(&c);
+}
+
+/*
+ * All are read in nanosleep(), at 2000 or, in the window, at 5500. 10 gets another name at 3000 and
+ * 30 ends at 3500, in a ring that keeps more. The first event in 20 is the exit of a call at 7100.
+ */
+static void threads_that_were_read_before_the_window_have_what_older_events_tell(void)
+{
+	static const struct trace_sched_comm name = {.tid = 10};
+
+	for (uint64_t read_ns = 2000; read_ns <= 5500; read_ns += 3500) {
+		bool is_outdated = read_ns == 2000;
+		struct analysis_case c = begin_flight(read_ns);
+
+		tb_structural_event(c.tb, 0, 1500, TRACE_EV_sched_comm, &name, sizeof(name), "older");
+		tb_structural_event(c.tb, 0, 3000, TRACE_EV_sched_comm, &name, sizeof(name), "newer");
+		if (is_outdated) {
+			struct trace_sched_exit exit = {.tid = 30, .tgid = 30, .group_dead = 1};
+			struct trace_sched_free gone = {.tid = 30};
+
+			tb_structural_event(c.tb, 0, 3500, TRACE_EV_sched_exit, &exit, sizeof(exit), NULL);
+			tb_structural_event(c.tb, 0, 3600, TRACE_EV_sched_free, &gone, sizeof(gone), NULL);
+		}
+		tb_switch(c.tb, 1, 1000, 0, 40, TRACE_TASK_RUNNING);
+		tb_switch(c.tb, 0, 5000, 0, 10, TRACE_TASK_RUNNING);
+		tb_waking(c.tb, 1, 6900, 20, TRACE_CONTEXT_HARDIRQ);
+		tb_switch(c.tb, 1, 7000, 40, 20, TRACE_TASK_RUNNING);
+		tb_sys_exit(c.tb, 1, 7100, 0);
+		finish(&c);
+		CU_ASSERT_STRING_EQUAL(trace_process_comm(case_process(&c, 10)), is_outdated ? "newer" : "one");
+		CU_ASSERT_EQUAL(!case_process(&c, 30), is_outdated);
+		CU_ASSERT_EQUAL(case_wait(c.two, TRACE_WAIT_TIMEOUT, "", 0, ""), is_outdated ? 0 : 1900);
+		case_free(&c);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
@@ -354,6 +444,8 @@ int main(int argc, char **argv)
 		CASE(after_a_loss_only_what_was_read_is_known),
 		CASE(a_mapping_is_unknown_before_it_was_made),
 		CASE(a_wait_before_the_call_that_the_recorder_read_is_not_in_that_call),
+		CASE(what_was_read_before_the_window_of_a_flight_recorder_may_have_changed),
+		CASE(threads_that_were_read_before_the_window_have_what_older_events_tell),
 		{NULL, NULL},
 	};
 
