@@ -34,6 +34,7 @@
 #define STEPS		   500 /* of the pass */
 #define MAX_ADDRESS	   128
 #define MMAP_BYTES	   (64 << 10) /* larger arrays grow and shrink without copies and holes */
+#define ANSWER_BYTES	   (32 << 20) /* kept for the next answer, without a page fault */
 
 struct server {
 	struct view_shared shared;
@@ -270,16 +271,25 @@ static enum turn wait_for_turn(struct server *server, const sigset_t *ends)
 	return turn;
 }
 
+/* A pass makes large arrays once. Answers make and free the same amount of memory again and again. */
+static void memory_is_for_pass(bool is_pass)
+{
+	mallopt(M_MMAP_THRESHOLD, is_pass ? MMAP_BYTES : ANSWER_BYTES);
+	mallopt(M_TRIM_THRESHOLD, is_pass ? MMAP_BYTES : 2 * ANSWER_BYTES);
+}
+
 /* Until the end. Returns 0, or -1 after a message. */
 static int read_and_wait(struct server *server, const sigset_t *ends)
 {
 	enum turn turn = AGAIN;
 
 	while (turn == AGAIN) {
+		memory_is_for_pass(true);
 		if (read_trace(server, ends, &turn) < 0)
 			return -1;
 		if (turn == GOES_ON && server->other && read_trace(server->other, ends, &turn) < 0)
 			return -1;
+		memory_is_for_pass(false);
 		if (turn == GOES_ON)
 			turn = wait_for_turn(server, ends);
 	}
@@ -352,7 +362,8 @@ int view_serve(const struct trace *trace, const struct trace *other, const struc
 	sigaddset(&ends, SHARED_AGAIN);
 	pthread_sigmask(SIG_BLOCK, &ends, NULL); /* the server's threads inherit it */
 	cut_file_reads_as_zeros();
-	mallopt(M_MMAP_THRESHOLD, MMAP_BYTES);
+	mallopt(M_ARENA_MAX, 1); /* all threads that answer use the memory that is kept */
+	memory_is_for_pass(true);
 	result = view_shared_begin(&server.shared, trace, options);
 	if (!result && other) {
 		server.other = &second;
