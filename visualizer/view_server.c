@@ -271,7 +271,7 @@ static enum turn wait_for_turn(struct server *server, const sigset_t *ends)
 	return turn;
 }
 
-/* A pass makes large arrays once. Answers make and free the same amount of memory again and again. */
+/* A pass makes large arrays once. Answers make and free as much memory again and again. */
 static void memory_is_for_pass(bool is_pass)
 {
 	mallopt(M_MMAP_THRESHOLD, is_pass ? MMAP_BYTES : ANSWER_BYTES);
