@@ -3,7 +3,7 @@
 // and until the states of the whole trace are shown; and ms from frame to frame while each frame zooms or moves in time.
 // Prints {first, whole, median, slow: the 99th percentile}, or {missing: what is not installed}.
 import path from "node:path";
-import { missing, openPage, startBrowser } from "../tests/page/browser.mjs";
+import { missing, newPage, startBrowser } from "../tests/page/browser.mjs";
 
 const FRAMES = 300,
 	SIZE = { width: 1600, height: 960 };
@@ -42,14 +42,30 @@ function animate(frames) {
 	});
 }
 
+/** In the page: is a row of the timeline drawn? Below the axis, it has another colour than the space below all rows. */
+function hasPicture() {
+	const canvas = document.getElementById("canvas"),
+		{ width, height } = canvas ?? {};
+
+	if (!globalThis.traceView || !(height > 38)) return false;
+	const pixels = new Uint32Array(
+		canvas.getContext("2d").getImageData(width / 2, 38, 1, height - 38).data.buffer
+	);
+
+	return pixels.filter(pixel => pixel !== pixels.at(-1)).length > 4;
+}
+
 async function measure(file) {
 	const browser = await startBrowser(),
 		begin = performance.now(),
 		seconds = () => (performance.now() - begin) / 1e3;
 
 	try {
-		const page = await openPage(browser, `file://${path.resolve(file)}`, { offline: true, viewport: SIZE }),
-			first = seconds();
+		const page = await newPage(browser, { offline: true, viewport: SIZE });
+
+		await page.goto(`file://${path.resolve(file)}`, { waitUntil: "commit" });
+		await page.waitForFunction(hasPicture, undefined, { polling: 50 });
+		const first = seconds();
 
 		await page.waitForFunction(() => globalThis.traceView?.view.about.complete, undefined, { polling: 50 });
 		const whole = seconds();

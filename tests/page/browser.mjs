@@ -73,8 +73,8 @@ export function startBrowser() {
 	});
 }
 
-/** Opens @url. The page gets: said (its console and errors), ready(): waits until nothing is under way, press(), text(). */
-export async function openPage(browser, url, options = {}) {
+/** An empty page. It gets: said (its console and errors), ready(): waits until nothing is under way, press(), text(). */
+export async function newPage(browser, options = {}) {
 	const context = await browser.newContext({
 		viewport: { width: 1280, height: 800 },
 		colorScheme: "light",
@@ -95,6 +95,13 @@ export async function openPage(browser, url, options = {}) {
 	};
 	page.text = async selector => (await page.locator(selector).innerText()).trim();
 	page.view = expression => page.evaluate(`(view => ${expression})(globalThis.traceView.view)`);
+	return page;
+}
+
+/** newPage() that shows @url */
+export async function openPage(browser, url, options = {}) {
+	const page = await newPage(browser, options);
+
 	await page.goto(url);
 	await page.ready();
 	return page;

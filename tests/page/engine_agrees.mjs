@@ -12,9 +12,13 @@ const page = readFileSync(process.argv[2], "utf8"),
 	questions = readFileSync(0, "utf8").split("\n").filter(Boolean);
 
 function textOf(id) {
-	const begin = page.indexOf(">", page.indexOf(`id="${id}"`)) + 1;
+	const name = page.indexOf(`id="${id}"`),
+		begin = page.indexOf(">", name) + 1,
+		isOfPieces = page.slice(name, begin).endsWith(" hidden>");
 
-	return page.slice(begin, page.indexOf("</script>", begin));
+	return isOfPieces
+		? page.slice(begin, page.indexOf("</div>", begin)).replaceAll(/<[^>]*>/g, "")
+		: page.slice(begin, page.indexOf("</script>", begin));
 }
 
 const answers = new Map();

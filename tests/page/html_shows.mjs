@@ -90,7 +90,7 @@ test("an engine that cannot read the trace says so in the page", async () => {
 	const file = path.join(FOLDER, "wrong.html"),
 		page = fs.readFileSync(path.join(FOLDER, "story.html"), "utf8");
 
-	fs.writeFileSync(file, page.replace(/(id="trace-data">).*?(<\/script>)/s, "$1H4sIAAAAAAAAA0suSk0sSQUAoDFbZgYAAAA=$2"));
+	fs.writeFileSync(file, page.replace(/(id="trace-data" hidden>).*?(<\/div>)/s, "$1H4sIAAAAAAAAA0suSk0sSQUAoDFbZgYAAAA=$2"));
 	const context = await browser.newContext();
 	const wrong = await context.newPage();
 

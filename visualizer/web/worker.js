@@ -25,10 +25,36 @@ function bytesOfBase64(text) {
 	return bytes;
 }
 
-async function unpack(text) {
-	const packed = new Blob([bytesOfBase64(text)]).stream();
+// The parts of a gzip file, as they are unpacked. A Blob would be copied to the browser's process and back.
+function partsOf(packed) {
+	const stream = new ReadableStream({
+		start(control) {
+			control.enqueue(packed);
+			control.close();
+		}
+	});
 
-	return new Uint8Array(await new Response(packed.pipeThrough(new DecompressionStream("gzip"))).arrayBuffer());
+	return stream.pipeThrough(new DecompressionStream("gzip")).getReader();
+}
+
+// Unpacks into @bytes(), which is asked for each part, since memory of the engine moves when it grows.
+async function unpackInto(packed, bytes) {
+	const reader = partsOf(packed);
+
+	for (let at = 0, part; !(part = await reader.read()).done; at += part.value.length) bytes().set(part.value, at);
+}
+
+// The size of an unpacked gzip file is in its last four bytes.
+function unpackedSize(packed) {
+	return new DataView(packed.buffer, packed.byteOffset + packed.length - 4).getUint32(0, true);
+}
+
+async function unpack(text) {
+	const packed = bytesOfBase64(text),
+		bytes = new Uint8Array(unpackedSize(packed));
+
+	await unpackInto(packed, () => bytes);
+	return bytes;
 }
 
 // The functions of the system that the C library asks for. Each returns an error number of WASI.
@@ -72,26 +98,34 @@ function importsOf(module) {
 	return imports;
 }
 
-// Copies bytes into memory of the engine; the caller gives it back.
-function put(bytes) {
-	const at = engine.engine_take(bytes.length || 1);
+// Memory of the engine; the caller gives it back.
+function take(size) {
+	const at = engine.engine_take(size || 1);
 
 	if (!at) throw new Error("there is not enough memory for this trace");
-	new Uint8Array(engine.memory.buffer).set(bytes, at);
 	return at;
 }
 
 function putText(text) {
-	return put(new TextEncoder().encode(text + "\0"));
+	const bytes = new TextEncoder().encode(text + "\0"),
+		at = take(bytes.length);
+
+	new Uint8Array(engine.memory.buffer).set(bytes, at);
+	return at;
 }
 
-async function open({ engine: packed, trace, name, window }) {
-	const module = await WebAssembly.compile(await unpack(packed)),
-		bytes = await unpack(trace);
+async function open({ engine: packedEngine, trace, name, window }) {
+	const module = await WebAssembly.compile(await unpack(packedEngine)),
+		packed = bytesOfBase64(trace),
+		size = unpackedSize(packed);
 
 	engine = (await WebAssembly.instantiate(module, importsOf(module))).exports;
 	engine._initialize?.();
-	if (engine.engine_open(put(bytes), bytes.length, putText(name), BigInt(window.from_ns), BigInt(window.to_ns)))
+
+	const at = take(size);
+
+	await unpackInto(packed, () => new Uint8Array(engine.memory.buffer, at, size));
+	if (engine.engine_open(at, size, putText(name), BigInt(window.from_ns), BigInt(window.to_ns)))
 		throw new Error(messages.trim().replace(/^tracevisualizer: /, ""));
 }
 
