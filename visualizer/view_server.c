@@ -33,8 +33,9 @@
 #define ALIVE_SECONDS	   15  /* a visible page asks every five seconds */
 #define STEPS		   500 /* of the pass */
 #define MAX_ADDRESS	   128
-#define MMAP_BYTES	   (64 << 10) /* larger arrays grow and shrink without copies and holes */
-#define ANSWER_BYTES	   (32 << 20) /* kept for the next answer, without a page fault */
+#define PASS_BYTES	   (64 << 10) /* larger arrays grow and shrink without copies and holes */
+#define ANSWER_BYTES	   (4 << 20)  /* the same while answers are made: they use smaller ones again */
+#define KEPT_BYTES	   (64 << 20) /* for the next answer, without page faults */
 
 struct server {
 	struct view_shared shared;
@@ -274,8 +275,8 @@ static enum turn wait_for_turn(struct server *server, const sigset_t *ends)
 /* A pass makes large arrays once. Answers make and free as much memory again and again. */
 static void memory_is_for_pass(bool is_pass)
 {
-	mallopt(M_MMAP_THRESHOLD, is_pass ? MMAP_BYTES : ANSWER_BYTES);
-	mallopt(M_TRIM_THRESHOLD, is_pass ? MMAP_BYTES : 2 * ANSWER_BYTES);
+	mallopt(M_MMAP_THRESHOLD, is_pass ? PASS_BYTES : ANSWER_BYTES);
+	mallopt(M_TRIM_THRESHOLD, is_pass ? PASS_BYTES : KEPT_BYTES);
 }
 
 /* Until the end. Returns 0, or -1 after a message. */
