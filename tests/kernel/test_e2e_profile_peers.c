@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e_profile_peers.c - profiles compared with other programs that look at the same run: the
- * shares of functions with perf record, and the waits with offcputime of BCC (libbpf-tools)
+ * shares of functions with perf record, and the waits with offcputime of BCC (libbpf-tools) and with
+ * a script for bpftrace that does the same
  *
  * This is the program with waits as well: "test_e2e_profile_peers wait FIFO" opens FIFO, which a
- * script does once offcputime is ready, and then waits in three ways.
+ * script does once the peer is ready, and then waits in three ways.
  *
  * Root only; skipped (77) where the kernel cannot be recorded. A peer that is not installed, or
  * that the kernel refuses, is left out, and a line says so.
@@ -139,15 +140,26 @@ static void shares_of_functions_are_those_of_perf(void)
 	session_end(&s);
 }
 
-/* ---- offcputime ---- */
+/* ---- offcputime, and bpftrace ---- */
 
-/* Begins the program's waits when offcputime has attached its program. */
+/* Begins the program's waits when the peer $3 has attached its program. */
 static const char script[] = "mkfifo $1/fifo\n"
 			     "$2 wait $1/fifo & P=$!\n"
 			     "echo \"pid $P\" >$1/truth\n"
-			     "offcputime -p $P 60 >$1/offcputime 2>&1 & O=$!\n"
+			     "case $3 in\n"
+			     "offcputime) offcputime -p $P 60 >$1/peer 2>&1 & ;;\n"
+			     "bpftrace) bpftrace -B none -e \"\n"
+			     "	tracepoint:sched:sched_switch /args->prev_pid == $P && args->prev_state/ { @at = "
+			     "nsecs; @stack = kstack; }\n"
+			     "	tracepoint:sched:sched_switch /args->next_pid == $P && @at/ { @us[@stack] = sum((nsecs "
+			     "- @at) / 1000); @at = 0; }\n"
+			     "	interval:ms:10 { if (!@is_ready) { printf(\\\"attached\\n\\\"); @is_ready = 1; } }\n"
+			     "	END { clear(@at); clear(@stack); clear(@is_ready); }\" >$1/peer 2>&1 & ;;\n"
+			     "esac\n"
+			     "O=$!\n"
 			     "for i in $(seq 100); do\n"
-			     "	bpftool link show | grep -q \"offcputime($O)\" && break\n"
+			     "	grep -q ^attached $1/peer && break\n"
+			     "	bpftool link show 2>/dev/null | grep -q \"offcputime($O)\" && break\n"
 			     "	kill -0 $O 2>/dev/null || break\n"
 			     "	sleep 0.1\n"
 			     "done\n"
@@ -168,7 +180,7 @@ static int kind_of(const char *text)
 	return -1;
 }
 
-/* A stack is some lines with a function each, and then a line with its time in us. */
+/* A stack is some lines with a function each, and then a line with its time in us, or "]: time". */
 static void their_waits(const struct session *s, long long ret_ns[NR_KINDS])
 {
 	char path[128], line[256], rest;
@@ -176,10 +188,10 @@ static void their_waits(const struct session *s, long long ret_ns[NR_KINDS])
 	int kind = -1;
 	FILE *file;
 
-	snprintf(path, sizeof(path), "%s/offcputime", s->folder);
+	snprintf(path, sizeof(path), "%s/peer", s->folder);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
-		if (sscanf(line, "%lld %c", &us, &rest) == 1) {
+		if (sscanf(line, "%lld %c", &us, &rest) == 1 || sscanf(line, "]: %lld", &us) == 1) {
 			if (kind >= 0)
 				ret_ns[kind] += us * 1000;
 			kind = -1;
@@ -210,43 +222,38 @@ static void our_waits(const struct session *s, long long ret_ns[NR_KINDS], long 
 	json_decref(folded);
 }
 
-static bool has_offcputime(void)
+static bool has(const char *program)
 {
-	return session_run("command -v offcputime >/dev/null && command -v bpftool >/dev/null") == 0;
+	return session_run("command -v %s >/dev/null", program) == 0;
 }
 
-/* The offcputime of bpfcc-tools needs a kprobe, and that of libbpf-tools a tracepoint only. Its
- * times have the waits for a CPU, too. */
-static void waits_are_those_of_offcputime(void)
+/* Its times have the waits for a CPU, too. */
+static void compare_waits(const char *peer)
 {
 	long long ours[NR_KINDS] = {0}, theirs[NR_KINDS] = {0}, wait_cpu_ns = 0;
 	struct session s;
 	char path[128];
 	FILE *file;
 
-	if (!has_offcputime()) {
-		printf("left out: offcputime (libbpf-tools) or bpftool is not installed. ");
-		return;
-	}
 	session_begin(&s);
 	snprintf(path, sizeof(path), "%s/script", s.folder);
 	file = fopen(path, "we");
 	CU_ASSERT_PTR_NOT_NULL_FATAL(file);
 	fputs(script, file);
 	fclose(file);
-	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample=2ms %s -- sh %s %s %s >%s/stdout 2>%s/stderr",
-					  TRACE_BIN, s.trace, path, s.folder, self, s.folder, s.folder),
+	CU_ASSERT_EQUAL_FATAL(session_run("%s/tracedaemon --sample=2ms %s -- sh %s %s %s %s >%s/stdout 2>%s/stderr",
+					  TRACE_BIN, s.trace, path, s.folder, self, peer, s.folder, s.folder),
 			      0);
 	their_waits(&s, theirs);
 	our_waits(&s, ours, &wait_cpu_ns);
-	if (session_run("grep -q 'do_syscall_64' %s/offcputime", s.folder)) {
-		printf("left out: the kernel refuses offcputime. ");
+	if (session_run("grep -q 'do_syscall_64' %s/peer", s.folder)) {
+		printf("left out: the kernel refuses %s. ", peer);
 		session_end(&s);
 		return;
 	}
 	for (size_t i = 0; i < NR_KINDS; i++) {
-		printf("%s: %lld us of ours, %lld of offcputime's; %lld us waiting for a CPU\n", waits[i],
-		       ours[i] / 1000, theirs[i] / 1000, wait_cpu_ns / 1000);
+		printf("%s: %lld us of ours, %lld of %s's; %lld us waiting for a CPU\n", waits[i], ours[i] / 1000,
+		       theirs[i] / 1000, peer, wait_cpu_ns / 1000);
 		CU_ASSERT(ours[i] >= NR_WAITS * WAIT_MS * MS);
 		CU_ASSERT(theirs[i] >= ours[i] - NR_WAITS * MS / 10);
 		CU_ASSERT(theirs[i] <= ours[i] + wait_cpu_ns + NR_WAITS * MS / 10);
@@ -254,11 +261,29 @@ static void waits_are_those_of_offcputime(void)
 	session_end(&s);
 }
 
+/* The offcputime of bpfcc-tools needs a kprobe, and that of libbpf-tools a tracepoint only. */
+static void waits_are_those_of_offcputime(void)
+{
+	if (has("offcputime") && has("bpftool"))
+		compare_waits("offcputime");
+	else
+		printf("left out: offcputime (libbpf-tools) or bpftool is not installed. ");
+}
+
+static void waits_are_those_of_bpftrace(void)
+{
+	if (has("bpftrace"))
+		compare_waits("bpftrace");
+	else
+		printf("left out: bpftrace is not installed. ");
+}
+
 int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(shares_of_functions_are_those_of_perf),
 		CASE(waits_are_those_of_offcputime),
+		CASE(waits_are_those_of_bpftrace),
 		{NULL, NULL},
 	};
 
