@@ -180,7 +180,7 @@ static int kind_of(const char *text)
 	return -1;
 }
 
-/* A stack is some lines with a function each, and then a line with its time in us, or "]: time". */
+/* A stack is some lines with a function each, and then one with its time in us, or "]: time". */
 static void their_waits(const struct session *s, long long ret_ns[NR_KINDS])
 {
 	char path[128], line[256], rest;
