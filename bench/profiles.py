@@ -16,6 +16,14 @@ PERIOD = "997us"  # as perf record -F 1000
 MANY_PERIOD, MANY_SECONDS = "20us", 14  # a million samples of two busy CPUs
 PARTS = "recording", "interrupts", "waits", "sizes", "names", "frames", "memory", "truth"  # methods of Profiles
 FUNCTIONS = 8  # of the C++ file: some seconds of a compiler
+# What offcputime of bcc does, by the tracepoint: it needs a kprobe.
+OFF_CPU = """tracepoint:sched:sched_switch {
+    if (args->prev_state) { @at[args->prev_pid] = nsecs; @kernel[args->prev_pid] = kstack; @user[args->prev_pid] = ustack; }
+    if (@at[args->next_pid]) {
+        @us[args->next_pid, @kernel[args->next_pid], @user[args->next_pid]] = sum((nsecs - @at[args->next_pid]) / 1000);
+        delete(@at[args->next_pid]);
+    }
+}"""
 SWITCHES = 1_000_000
 BURN_NS = 2_000_000_000
 DEPTHS = 10, 110
@@ -97,16 +105,15 @@ class Profiles:
             part.why = samples.why
             self.bench.add(part.by_the_fastest().row(what, label, "recorded", "ms", "recorded without samples", noise="again", bar=bar))
 
-    def beside_offcputime(self, command):
-        """seconds of perf bench while bcc's offcputime takes a stack of each wait"""
-        program = shutil.which("offcputime") or shutil.which("offcputime-bpfcc")
-        if not program:
-            raise RuntimeError("offcputime is missing")
-        peer = subprocess.Popen([program, "600"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    def beside(self, peer_command, command):
+        """seconds of perf bench while a peer takes a stack of each wait"""
+        if not peer_command[0]:
+            raise RuntimeError("it is missing")
+        peer = subprocess.Popen(peer_command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         try:
             time.sleep(3)
             if peer.poll() is not None:
-                raise RuntimeError("offcputime does not run here")
+                raise RuntimeError("it does not run here")
             return float(run(*command).split()[-1])
         finally:
             peer.send_signal(signal.SIGINT)
@@ -120,16 +127,18 @@ class Profiles:
             return lambda: float(self.record(command, *options).split()[-1])
 
         ways = {"sampled": way("--sample"), "recorded": way(), "again": way(), "untraced": lambda: float(run(*command).split()[-1]),
-                "offcputime": lambda: self.beside_offcputime(command)}
+                "offcputime": lambda: self.beside([shutil.which("offcputime") or shutil.which("offcputime-bpfcc"), "600"], command),
+                "bpftrace": lambda: self.beside([shutil.which("bpftrace"), "-e", OFF_CPU], command)}
         samples = self.bench.alternate("wait_stacks", ways, self.bench.repetitions(8)).by_the_fastest()
         self.bench.add(samples.row("a million switches, with samples and stacks of waits", "sampled", "recorded", "s", "recorded without samples", noise="again", bar=1.05))
-        what = "what stacks of waits add to a switch"
-        if "offcputime" not in samples:
-            self.bench.add(Row(what, None, "us", "offcputime", note=samples.lacks("offcputime")))
-            return
         ours = (samples.median("sampled") - samples.median("recorded")) / SWITCHES * 1e6
-        theirs = (samples.median("offcputime") - samples.median("untraced")) / SWITCHES * 1e6
-        self.bench.add(Row(what, ours, "us", "offcputime, to an untraced one", theirs, ours / theirs if ours > 0 and theirs > 0 else None))
+        for name, peer in (("offcputime", "offcputime"), ("bpftrace", "the same by bpftrace")):
+            what = "what stacks of waits add to a switch"
+            if name not in samples:
+                self.bench.add(Row(what, ours, "us", peer, note=samples.lacks(name)))
+                continue
+            theirs = (samples.median(name) - samples.median("untraced")) / SWITCHES * 1e6
+            self.bench.add(Row(what, ours, "us", peer + ", to an untraced one", theirs, ours / theirs if ours > 0 and theirs > 0 else None))
 
     def interrupts(self):
         """what a sample takes from a program with much code and data, beside a sample of perf that has an address and no stack"""

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * test_e2e_profile_peers.c - profiles compared with other programs that look at the same run: the
- * shares of functions with perf record, and the waits with offcputime of BCC (libbpf-tools) and with
- * a script for bpftrace that does the same
+ * shares of functions with perf record, and the waits with offcputime of BCC (libbpf-tools) and
+ * with a script for bpftrace that does the same
  *
  * This is the program with waits as well: "test_e2e_profile_peers wait FIFO" opens FIFO, which a
  * script does once the peer is ready, and then waits in three ways.
