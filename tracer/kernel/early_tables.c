@@ -21,10 +21,12 @@ void early_tables_open(struct early_tables *tables, struct samples_bpf *skeleton
 
 uint64_t *early_tables_room(const struct early_tables *tables, uint32_t nr_words)
 {
-	uint32_t nr = nr_words / UNWIND_BLOCK_WORDS;
+	uint32_t nr = nr_words / UNWIND_BLOCK_WORDS, room = WALK_EARLY_BLOCKS - tables->nr_blocks;
 
+	if (nr > WALK_EARLY_SMALL_BLOCKS)
+		room -= room < WALK_EARLY_SMALL_ROOM ? room : WALK_EARLY_SMALL_ROOM;
 	/* an empty one needs no block */
-	if (!tables->words || nr > WALK_EARLY_TABLE_BLOCKS || nr > WALK_EARLY_BLOCKS - tables->nr_blocks)
+	if (!tables->words || nr > WALK_EARLY_TABLE_BLOCKS || nr > room)
 		return NULL;
 	return tables->words + (size_t)tables->nr_blocks * UNWIND_BLOCK_WORDS;
 }

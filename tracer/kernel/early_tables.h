@@ -2,9 +2,10 @@
 #ifndef TRACER_EARLY_TABLES_H
 #define TRACER_EARLY_TABLES_H
 /*
- * early_tables.h - small unwind tables in one map, which BPF programs use as soon as they are
- * written. A table in a map of its own has to wait for a grace period of RCU: some ms, and tens of
- * ms on a busy machine, which is longer than many programs run.
+ * early_tables.h - unwind tables in one map, which BPF programs use as soon as they are written. A
+ * table in a map of its own has to wait for a grace period of RCU: some ms, and tens of ms on a
+ * busy machine, which is longer than many programs run. Large tables are early while there is room
+ * for small ones.
  *
  * One thread at a time.
  */

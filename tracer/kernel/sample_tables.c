@@ -7,7 +7,7 @@
  * is walked by frame pointers. If the process that maps the file has ended already, the next
  * process or sample asks again.
  *
- * Small tables are ready when they are written (early_tables.h). The others have maps of their own.
+ * Most tables are ready when they are written (early_tables.h). The others have maps of their own.
  * The kernel waits for a grace period of RCU when a map is put into another one. So other threads
  * do that, with all tables that are complete by then; while one waits, another puts the next ones.
  *
@@ -295,7 +295,7 @@ static int read_cached(struct sample_tables *tables, const struct unwind_cache_k
 	return result ? result : map;
 }
 
-/* The same for a small one. */
+/* The same for an early one. */
 static bool take_cached_early(struct sample_tables *tables, uint32_t number, const struct unwind_cache_key *key,
 			      struct unwind_cached *cached, uint64_t *room)
 {

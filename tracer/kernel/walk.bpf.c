@@ -62,7 +62,7 @@ struct {
 	__array(values, struct unwind_table_map);
 } unwind_tables SEC(".maps");
 
-/* Small tables, which need no map of their own (early_tables.h). */
+/* Tables that need no map of their own (early_tables.h). */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);

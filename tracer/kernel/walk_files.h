@@ -11,8 +11,10 @@
 #define WALK_MAX_PROCESSES 8192
 #define WALK_MAX_MAPPINGS  128
 
-#define WALK_EARLY_BLOCKS	2048 /* of 4096 bytes, for small tables */
-#define WALK_EARLY_TABLE_BLOCKS 128  /* of the largest one of them */
+#define WALK_EARLY_BLOCKS	6144 /* of 4096 bytes */
+#define WALK_EARLY_TABLE_BLOCKS 3072 /* of the largest table: that of cc1plus has 2475 */
+#define WALK_EARLY_SMALL_BLOCKS 128  /* of the largest small table */
+#define WALK_EARLY_SMALL_ROOM	2048 /* left for small tables */
 
 /**
  * struct walk_file - identifies what is in a file: a file that is written again, or has the inode
