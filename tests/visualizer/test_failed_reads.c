@@ -41,6 +41,40 @@ static void a_part_of_a_map_is_no_map(void)
 	streams_fail_after(0);
 }
 
+/* Lines are parsed in a buffer of some KiB: they cross its end at every place, and the last one has
+ * no end. */
+static void a_map_is_read_line_by_line_at_any_length(void)
+{
+	enum { NR = 6000, LONGEST = 200 };
+	size_t room = (size_t)NR * (LONGEST + 24), at = 0, same = 0;
+	char *text = malloc(room), name[LONGEST + 8];
+	struct kernel_symbols list = {0};
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(text);
+	for (int i = 0; i < NR; i++)
+		at += (size_t)snprintf(text + at, room - at, "%s%016x %c f%0*d%s", i ? "\n" : "", 0x1000 + i,
+				       "tTwW"[i % 4], i % LONGEST + 1, i, i % 7 ? "" : "\t[module]");
+	write_file(text);
+	CU_ASSERT_EQUAL_FATAL(kernel_symbols_read(&list, path, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(list.nr, NR);
+	for (int i = 0; i < NR; i++) {
+		snprintf(name, sizeof(name), "f%0*d", i % LONGEST + 1, i);
+		same += list.symbols[i].address == 0x1000u + (unsigned int)i &&
+			!strncmp(kernel_symbols_name(&list, (size_t)i), name, strlen(name)) &&
+			!strcmp(kernel_symbols_name(&list, (size_t)i) + strlen(name), i % 7 ? "" : " [module]");
+	}
+	CU_ASSERT_EQUAL(same, NR);
+	kernel_symbols_clear(&list);
+	write_file("ffffffff81000000 T _stext\nffffffff81000100\nffffffff81000100 T\nffffffff81000100 T \n\n"
+		   "ffffffff81000100 d data\nffffffff81000200 T one\nffffffff81000300 T _etext\nffffffff8100");
+	CU_ASSERT_EQUAL(kernel_symbols_read(&list, path, NULL), 0);
+	CU_ASSERT_EQUAL(list.nr, 3);
+	CU_ASSERT_EQUAL(list.begin, 0xffffffff81000000);
+	CU_ASSERT_EQUAL(list.end, 0xffffffff81000300);
+	kernel_symbols_clear(&list);
+	free(text);
+}
+
 static void a_part_of_the_counters_is_no_profile(void)
 {
 	static const struct kernel_rows rows = {.begin = 0x1000, .end = 0x1000};
@@ -100,6 +134,7 @@ int main(int argc, char **argv)
 {
 	static const struct unit_case cases[] = {
 		CASE(a_part_of_a_map_is_no_map),
+		CASE(a_map_is_read_line_by_line_at_any_length),
 		CASE(a_part_of_the_counters_is_no_profile),
 		CASE(missing_lines_of_a_source_are_told),
 		CASE(a_part_of_the_instructions_is_not_all_of_them),
