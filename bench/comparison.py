@@ -181,7 +181,8 @@ class Samples:
 
     def at_one_speed(self, figure):
         """Samples of figure(sample), a time, scaled from sample["speed"] of the CPUs to their median speed"""
-        median = statistics.median(sample["speed"] for samples in self.of.values() for sample in samples if sample)
+        speeds = [sample["speed"] for samples in self.of.values() for sample in samples if sample]
+        median = statistics.median(speeds) if speeds else None  # without samples of any way there is nothing to scale
         steady = copy.copy(self)
         steady.middle = middle_mean
         steady.of = {label: [figure(sample) * sample["speed"] / median if sample else None for sample in samples] for label, samples in self.of.items()}
