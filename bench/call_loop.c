@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
  * call_loop COUNT - measure the cost of a call of a small function, which is built with -pg in
- * call_loop_counted and as usual in call_loop. It prints the ns of CPU time of one call, the least
+ * call_loop_counted, with -fpatchable-function-entry in call_loop_patched and as usual in
+ * call_loop. It prints the ns of CPU time of one call, the least
  * of ten times.
  */
 #include <stdio.h>

@@ -30,6 +30,7 @@
 #include "gprof_contexts.h"
 #include "gprof_names.h"
 #include "gprof_profile.h"
+#include "gprof_sites.h"
 #include "gprof_times.h"
 #include "next.h"
 #include "whole_file.h"
@@ -39,7 +40,7 @@
 
 static struct gprof_region *regions; /* owned; of the objects at the start */
 static size_t nr_regions;
-static bool is_child, has_times;
+static bool is_child, has_times, has_left_out;
 
 /* ---- what tracectl gprof reads from outside ---- */
 
@@ -356,15 +357,20 @@ static int write_files(const struct gprof_arcs *arcs, struct gprof_names *names)
 	return err;
 }
 
-/* Only for the command, not for all the programs that it starts. */
-static void tell_no_calls(void)
+/* Some sentences are only for the command, not for all the programs that it starts. */
+static bool is_command(void)
 {
 	const char *parent = getenv("TRACER_GPROF_PARENT");
 
-	if (!is_child && (!parent || atol(parent) == (long)getppid()))
+	return !is_child && (!parent || atol(parent) == (long)getppid());
+}
+
+static void tell_no_calls(void)
+{
+	if (is_command() && !has_left_out)
 		fprintf(stderr,
-			"libtracer-gprof: %s called no instrumented function: compile it with -pg, -pg -mfentry or "
-			"-finstrument-functions\n",
+			"libtracer-gprof: %s called no instrumented function: compile it with -pg, -pg -mfentry, "
+			"-finstrument-functions or -fpatchable-function-entry=5\n",
 			program_invocation_name);
 }
 
@@ -420,12 +426,46 @@ static void times_begin(void)
 	gprof_mode = GPROF_TIMES;
 }
 
+static void tell_left_out(const size_t left_out[NR_LEFT_OUT])
+{
+	static const char *const reasons[NR_LEFT_OUT] = {
+		[LEFT_OUT_PROCESSOR] = "this is only possible on x86-64",
+		[LEFT_OUT_START] = "compile them without -fno-asynchronous-unwind-tables",
+		[LEFT_OUT_ROOM] = "they have no room for a call: -fpatchable-function-entry=5",
+		[LEFT_OUT_THREADS] = "threads ran before the profile could begin",
+		[LEFT_OUT_FAR] = "no memory near them is free",
+	};
+
+	for (int i = 0; i < NR_LEFT_OUT && is_command(); i++) {
+		if (!left_out[i])
+			continue;
+		has_left_out = true;
+		fprintf(stderr, "libtracer-gprof: %zu functions with -fpatchable-function-entry are not counted: %s\n",
+			left_out[i], reasons[i]);
+	}
+}
+
+/* Are there functions with -fpatchable-function-entry? */
+static bool sites_begin(void)
+{
+	size_t left_out[NR_LEFT_OUT] = {0};
+	long nr = gprof_sites_begin(left_out);
+
+	tell_left_out(left_out);
+	if (nr < 0 && is_command())
+		complain("functions with -fpatchable-function-entry are not counted", (int)nr);
+	return nr > 0;
+}
+
 static __attribute__((constructor)) void begin(void)
 {
+	bool is_patched;
+
 	gprof_threads_begin();
 	times_begin();
 	pthread_atfork(NULL, NULL, after_fork_in_child);
-	if (!dl_iterate_phdr(look_at_object, NULL))
+	is_patched = sites_begin();
+	if (!is_patched && !dl_iterate_phdr(look_at_object, NULL))
 		return;
 	if (add_regions())
 		complain("calls are counted, but there are no samples", -ENOMEM);
@@ -475,6 +515,8 @@ PRELOAD_EXPORT int moncontrol(int mode)
 		samples_begin();
 	else if (gprof_mode != wanted)
 		samples_end();
+	if (gprof_mode != wanted)
+		gprof_sites_switch(mode != 0); /* else they continue to ask gprof_mode */
 	gprof_mode = wanted;
 	pthread_mutex_unlock(&lock);
 	return 0;
