@@ -9,6 +9,7 @@
 #include "slice_log.h"
 #include "start_reads.h"
 #include "interrupted.h"
+#include "kernel_numbers.h"
 #include "kept_rests.h"
 #include "state.h"
 #include "window.h"
@@ -782,7 +783,7 @@ uint64_t trace_thread_syscall_arg(const struct trace_thread *thread, unsigned in
 
 const char *trace_thread_file(const struct trace_analysis *a, const struct trace_thread *thread, int fd)
 {
-	file_idx file = fd_file(thread, fd);
+	file_idx file = fd == LINUX_AT_FDCWD ? directory_working(a, thread) : fd_file(thread, fd);
 
 	/* The caller may keep the path as long as the analysis lives. */
 	return file ? strings_text(&a->strings, file_path((struct trace_analysis *)a, file)) : NULL;
@@ -798,6 +799,28 @@ bool trace_thread_file_id(const struct trace_analysis *a, const struct trace_thr
 	*ret_id = (struct trace_file_id){.ino = a->files.list[file].ino,
 					 .dev = a->files.list[file].dev,
 					 .mode = a->files.list[file].mode & ~FILE_WRITE_END};
+	return true;
+}
+
+bool trace_thread_socket(const struct trace_analysis *a, const struct trace_thread *thread, int fd,
+			 struct trace_socket *ret_socket)
+{
+	file_idx file = fd_file(thread, fd);
+	const struct socket_state *sock = file && LINUX_S_ISSOCK(a->files.list[file].mode)
+						  ? sock_peek(a, a->files.list[file].ino)
+						  : NULL;
+
+	if (!sock)
+		return false;
+	*ret_socket = (struct trace_socket){.ino = sock->ino,
+					    .peer_ino = sock->peer_ino,
+					    .local = {sock->ends.local[0], sock->ends.local[1]},
+					    .remote = {sock->ends.remote[0], sock->ends.remote[1]},
+					    .local_port = sock->ends.local_port,
+					    .remote_port = sock->ends.remote_port,
+					    .family = sock->family,
+					    .type = sock->type,
+					    .protocol = sock->ends.protocol};
 	return true;
 }
 

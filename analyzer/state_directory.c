@@ -113,6 +113,19 @@ void on_fs_dir(struct trace_analysis *a, struct cpu *cpu, uint64_t ns, const str
 
 /* ---- whole paths ---- */
 
+file_idx directory_working(const struct trace_analysis *a, const struct trace_thread *thread)
+{
+	const struct directories *known = thread->directories;
+	file_idx latest;
+
+	if (!known || known->doubts != a->doubt.nr || !known->working)
+		return 0;
+	latest = a->files.list[known->working].ino
+			 ? file_of_inode(a, a->files.list[known->working].dev, a->files.list[known->working].ino)
+			 : 0;
+	return latest ? latest : known->working;
+}
+
 /* The path of a directory now; "": not known. */
 static const char *directory_text(const struct trace_analysis *a, file_idx file)
 {

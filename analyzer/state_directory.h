@@ -26,6 +26,9 @@ struct directories *directories_copy(struct trace_analysis *a, const struct dire
 /** directories_own() - @thread gets a copy of those that it shared */
 void directories_own(struct trace_analysis *a, struct trace_thread *thread);
 
+/** directory_working() - the working directory of @thread; 0: not known */
+file_idx directory_working(const struct trace_analysis *a, const struct trace_thread *thread);
+
 /**
  * path_whole() - the path that was passed to the call of @frame, from the root of the mount tree
  *

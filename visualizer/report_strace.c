@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "complain.h"
+#include "strace_descriptors.h"
 #include "strace_lines.h"
 #include "strace_signals.h"
 #include "strace_structs.h"
@@ -93,7 +94,11 @@ static void enter_call(struct strace *strace, struct strace_thread *t, const str
 	t->is_shown = call->is_wanted && strace_traces(strace, t) && strace_in_window(strace, event->ts_ns);
 	if (strace->choice->columns || strace->choice->summary)
 		trace_thread_times(strace->names.analysis, t->thread, &t->before);
-	if (!t->is_shown || waits_for_exit(strace))
+	if (!t->is_shown)
+		return;
+	strace->names.thread = t->thread;
+	strace_note_fds(&strace->names, &t->call);
+	if (waits_for_exit(strace))
 		return;
 	strace_leave_unfinished(strace, "unfinished");
 	strace->open = t;

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/socket.h>
 #include "linux_names.h"
+#include "strace_descriptors.h"
 
 #define MAX_ELEMENTS 32u
 
@@ -237,18 +238,36 @@ static void put_open_how(struct string *s, const struct call_memory *memory)
 
 /* ---- lists ---- */
 
-/* A program has an array: [element, element, ...] */
-static void put_list(struct string *s, const struct call_memory *memory, size_t bytes,
-		     void (*put)(struct string *, const struct call_memory *, size_t))
+typedef void put_element(struct string *s, const struct call_memory *memory, size_t offset);
+typedef void put_element_named(struct string *s, const struct strace_names *names, const struct call_memory *memory,
+			       size_t offset);
+
+/* A program has an array: [element, element, ...]. One of @put and @put_named writes an element. */
+static void put_elements(struct string *s, const struct strace_names *names, const struct call_memory *memory,
+			 size_t bytes, put_element *put, put_element_named *put_named)
 {
 	size_t nr = memory->nr_bytes / bytes;
 
 	string_add(s, "[");
 	for (size_t i = 0; i < nr && i < MAX_ELEMENTS; i++) {
 		string_add(s, i ? ", " : "");
-		put(s, memory, i * bytes);
+		if (put)
+			put(s, memory, i * bytes);
+		else
+			put_named(s, names, memory, i * bytes);
 	}
 	string_add(s, memory->whole_bytes / bytes > nr || nr > MAX_ELEMENTS ? ", ...]" : "]");
+}
+
+static void put_list(struct string *s, const struct call_memory *memory, size_t bytes, put_element *put)
+{
+	put_elements(s, NULL, memory, bytes, put, NULL);
+}
+
+static void put_descriptor(struct string *s, const struct strace_names *names, const struct call_memory *memory,
+			   size_t offset)
+{
+	strace_put_fd(s, names, int_at(memory, offset));
 }
 
 static void put_int(struct string *s, const struct call_memory *memory, size_t offset)
@@ -256,9 +275,11 @@ static void put_int(struct string *s, const struct call_memory *memory, size_t o
 	string_addf(s, "%d", int_at(memory, offset));
 }
 
-static void put_pollfd(struct string *s, const struct call_memory *memory, size_t offset)
+static void put_pollfd(struct string *s, const struct strace_names *names, const struct call_memory *memory,
+		       size_t offset)
 {
-	string_addf(s, "{fd=%d", int_at(memory, offset));
+	string_add(s, "{fd=");
+	strace_put_fd(s, names, int_at(memory, offset));
 	if (int_at(memory, offset) >= 0) {
 		string_add(s, ", events=");
 		strace_put_bits(s, "poll_events", number(memory, offset + 4, 2));
@@ -358,14 +379,15 @@ static void put_cpuset(struct string *s, const struct call_memory *memory)
 	string_add(s, "]");
 }
 
-static void put_fdset(struct string *s, const struct call_memory *memory, uint64_t nr)
+static void put_fdset(struct string *s, const struct strace_names *names, const struct call_memory *memory, uint64_t nr)
 {
 	const char *before = "";
 
 	string_add(s, "[");
 	for (unsigned int fd = 0; fd < 8 * memory->nr_bytes && fd < nr; fd++)
 		if (memory->bytes[fd / 8] >> fd % 8 & 1) {
-			string_addf(s, "%s%u", before, fd);
+			string_add(s, before);
+			strace_put_fd(s, names, (int)fd);
 			before = " ";
 		}
 	string_add(s, "]");
@@ -430,9 +452,11 @@ static void put_content(struct string *s, const struct strace_names *names, cons
 	case TYPE_int_list:
 	case TYPE_gid_one:
 	case TYPE_gid:
-	case TYPE_fds:
 	case TYPE_uint:
 		put_list(s, memory, 4, put_int);
+		break;
+	case TYPE_fds:
+		put_elements(s, names, memory, 4, NULL, put_descriptor);
 		break;
 	case TYPE_wstatus:
 		put_wait_status(s, (uint32_t)number(memory, 0, 4));
@@ -480,7 +504,7 @@ static void put_content(struct string *s, const struct strace_names *names, cons
 		put_list(s, memory, 16, put_iovec);
 		break;
 	case TYPE_pollfd:
-		put_list(s, memory, 8, put_pollfd);
+		put_elements(s, names, memory, 8, NULL, put_pollfd);
 		break;
 	case TYPE_epoll_event:
 		if (call->row->arguments[idx].count == COUNT_ONE)
@@ -492,7 +516,7 @@ static void put_content(struct string *s, const struct strace_names *names, cons
 		put_utsname(s, memory);
 		break;
 	case TYPE_fdset:
-		put_fdset(s, memory, call->args[0]);
+		put_fdset(s, names, memory, call->args[0]);
 		break;
 	case TYPE_cpuset:
 		put_cpuset(s, memory);

@@ -87,6 +87,8 @@ static void forget_memory(struct call_memory memory[CALL_MAX_ARGUMENTS])
 void strace_forget_call(struct strace_thread *t)
 {
 	free(t->call.path);
+	for (unsigned int i = 0; i < CALL_MAX_ARGUMENTS; i++)
+		free(t->call.fd_names[i]);
 	forget_memory(t->call.read);
 	forget_memory(t->call.written);
 	t->call = (struct strace_call){.row = t->call.row, .clone_flags = UINT64_MAX};

@@ -4,6 +4,7 @@
 #include <string.h>
 #include "kernel_numbers.h"
 #include "linux_names.h"
+#include "strace_descriptors.h"
 #include "strace_structs.h"
 #include "syscall_arguments.h"
 #include "value_text.h"
@@ -118,27 +119,13 @@ void strace_put_signal(struct string *s, uint64_t signal)
 		string_addf(s, "%" PRIu64, signal);
 }
 
-/* ---- descriptors and processes ---- */
+/* ---- processes ---- */
 
 static void put_name(struct string *s, const char *name)
 {
 	char harmless[NAME_BYTES];
 
 	string_addf(s, "<%s>", text_name(name, harmless, sizeof(harmless)));
-}
-
-void strace_put_fd(struct string *s, const struct strace_names *names, int fd)
-{
-	const char *path = NULL;
-
-	if (fd == LINUX_AT_FDCWD)
-		string_add(s, "AT_FDCWD");
-	else
-		string_addf(s, "%d", fd);
-	if (names->choice->fds && names->thread && fd >= 0)
-		path = trace_thread_file(names->analysis, names->thread, fd);
-	if (path && *path)
-		put_name(s, path);
 }
 
 void strace_put_pid(struct string *s, const struct strace_names *names, int64_t pid)
@@ -514,8 +501,10 @@ static void put_bits_argument(struct string *s, const struct value_set *set, uin
 }
 
 static void put_plain(struct string *s, const struct strace_names *names, const struct strace_call *call,
-		      const struct call_argument *kind, uint64_t value)
+		      unsigned int idx, uint64_t value)
 {
+	const struct call_argument *kind = &call->row->arguments[idx];
+
 	switch ((enum call_kind)kind->kind) {
 	case KIND_UNSIGNED:
 		string_addf(s, "%" PRIu64, value);
@@ -533,7 +522,7 @@ static void put_plain(struct string *s, const struct strace_names *names, const 
 		break;
 	case KIND_FD:
 	case KIND_DIRECTORY:
-		strace_put_fd(s, names, (int32_t)value);
+		strace_put_fd_of(s, names, call, idx, (int32_t)value);
 		break;
 	case KIND_PID:
 		strace_put_pid(s, names, (int32_t)value);
@@ -648,7 +637,7 @@ bool strace_put_argument(struct string *s, const struct strace_names *names, con
 	else if (kind->kind == KIND_MEMORY)
 		strace_put_memory(s, names, call, idx);
 	else
-		put_plain(s, names, call, kind, value);
+		put_plain(s, names, call, idx, value);
 	return true;
 }
 
@@ -686,7 +675,7 @@ static void put_fcntl_result(struct string *s, const struct strace_names *names,
 	uint64_t ret = (uint64_t)call->ret;
 
 	if (command && !strncmp(command, "F_DUPFD", 7) && strcmp(command, "F_DUPFD_QUERY") != 0) {
-		strace_put_fd(s, names, (int)ret);
+		strace_put_fd_of(s, names, call, 0, (int)ret);
 	} else if (command && !strcmp(command, "F_GETLEASE")) {
 		put_hex(s, ret);
 		string_add(s, " (");
@@ -758,7 +747,10 @@ void strace_put_result(struct string *s, const struct strace_names *names, const
 		put_octal(s, (uint64_t)ret);
 		break;
 	case 'F':
-		strace_put_fd(s, names, (int)ret);
+		if (!strncmp(call->row->name, "dup", 3)) /* what is behind the copy */
+			strace_put_fd_of(s, names, call, 0, (int)ret);
+		else
+			strace_put_fd(s, names, (int)ret);
 		break;
 	case 'P':
 		strace_put_pid(s, names, ret);

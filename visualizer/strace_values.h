@@ -34,7 +34,8 @@ struct strace_call {
 	uint64_t args[CALL_MAX_ARGUMENTS];
 	int64_t ret;
 	char *path;
-	uint64_t clone_flags; /* of the fork in it; UINT64_MAX: none */
+	char *fd_names[CALL_MAX_ARGUMENTS]; /* owned; behind descriptors at the entry */
+	uint64_t clone_flags;		    /* of the fork in it; UINT64_MAX: none */
 	struct call_memory read[CALL_MAX_ARGUMENTS];
 	struct call_memory written[CALL_MAX_ARGUMENTS];
 };
@@ -56,8 +57,6 @@ bool strace_put_argument(struct string *s, const struct strace_names *names, con
 			 unsigned int idx, bool is_first);
 /** strace_put_result() - "3", "-1 ENOENT (No such file or directory)" */
 void strace_put_result(struct string *s, const struct strace_names *names, const struct strace_call *call);
-/** strace_put_fd() - "3", "3</etc/passwd>" */
-void strace_put_fd(struct string *s, const struct strace_names *names, int fd);
 /** strace_put_pid() - "42", "42<bash>" */
 void strace_put_pid(struct string *s, const struct strace_names *names, int64_t pid);
 /** strace_put_text() - @bytes between quotes, with escapes; "..." behind it if there are more */

@@ -345,7 +345,7 @@ const char *trace_thread_syscall(const struct trace_analysis *analysis, const st
 uint64_t trace_thread_syscall_arg(const struct trace_thread *thread, unsigned int idx);
 /**
  * trace_thread_file() - path behind descriptor @fd of @thread, as the kernel
- * names it; NULL if not known
+ * names it; AT_FDCWD: of its working directory; NULL if not known
  */
 const char *trace_thread_file(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd);
 
@@ -364,6 +364,25 @@ struct trace_file_id {
  */
 bool trace_thread_file_id(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd,
 			  struct trace_file_id *ret_id);
+
+/**
+ * struct trace_socket - what is known of a socket
+ * @peer_ino: inode of the other end of a unix socket; 0: none
+ * @local, @remote: addresses as in the event sock_endpoints; their ports are 0 if it has none
+ */
+struct trace_socket {
+	uint64_t ino;
+	uint64_t peer_ino;
+	uint64_t local[2], remote[2];
+	uint16_t local_port, remote_port;
+	uint16_t family, type, protocol;
+};
+/**
+ * trace_thread_socket() - the socket behind descriptor @fd of @thread; false: it is no socket, or
+ * not known
+ */
+bool trace_thread_socket(const struct trace_analysis *analysis, const struct trace_thread *thread, int fd,
+			 struct trace_socket *ret_socket);
 
 /**
  * trace_release_fn - the pipe or socket @id was released: a hook can drop what it keeps for it

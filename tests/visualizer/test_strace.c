@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -15,9 +17,9 @@
 #include "unit.h"
 #include "visualizer.h"
 
-static const char *const names[] = {
-	[SYS_read] = "read",   [SYS_write] = "write", [SYS_openat] = "openat",	      [SYS_mmap] = "mmap",
-	[SYS_fcntl] = "fcntl", [SYS_wait4] = "wait4", [SYS_exit_group] = "exit_group"};
+static const char *const names[] = {[SYS_read] = "read",   [SYS_close] = "close",   [SYS_dup] = "dup",
+				    [SYS_write] = "write", [SYS_openat] = "openat", [SYS_mmap] = "mmap",
+				    [SYS_fcntl] = "fcntl", [SYS_wait4] = "wait4",   [SYS_exit_group] = "exit_group"};
 
 /* Process 10 on CPU 0 and its thread 11 on CPU 1. */
 static struct tb *make_two_threads(void)
@@ -248,6 +250,73 @@ static void each_letter_has_its_meaning(void)
 	free(plain);
 }
 
+/* Descriptor @fd of process 10 is a socket with its number as inode. */
+static void tb_socket(struct tb *tb, int fd, uint16_t family, uint16_t type, uint32_t protocol, const char *name)
+{
+	struct trace_start_socket sock = {
+		.tgid = 10, .fd = fd, .ino = (uint64_t)fd, .family = family, .type = type, .protocol = protocol};
+
+	if (family == AF_UNIX)
+		sock.peer_ino = 4711;
+	if (family == AF_INET || family == AF_INET6) {
+		uint8_t local[16] = {[10] = 0xff, 0xff, 127, 0, 0, 1}, remote[16] = {[15] = 1};
+
+		memcpy(&sock.local_hi, family == AF_INET ? local : remote, 16);
+		memcpy(&sock.remote_hi, family == AF_INET ? local : remote, 16);
+		sock.local_port = 80;
+		sock.remote_port = family == AF_INET ? 4711 : 0;
+	}
+	tb_fd(tb, 10, fd, 9, (uint64_t)fd, S_IFSOCK, name);
+	tb_start(tb, 1000, TRACE_EV_start_socket, &sock, sizeof(sock), NULL);
+}
+
+static struct tb *make_descriptors(void)
+{
+	struct tb *tb = make_two_threads();
+
+	tb_window(tb, 1000000, 9000000);
+	tb_fd(tb, 10, 3, 1, 100, S_IFREG | 0644, "/etc/hosts");
+	tb_fd(tb, 10, 8, 0, 777, S_IFIFO, "");
+	tb_fd(tb, 10, 9, 0, 778, 0, "[eventfd]");
+	tb_fd(tb, 10, 10, 0, 779, S_IFREG, "memfd:shared");
+	tb_socket(tb, 20, AF_INET, SOCK_STREAM, IPPROTO_TCP, "TCP");
+	tb_socket(tb, 21, AF_INET6, SOCK_DGRAM, IPPROTO_UDP, "socket:[21]");
+	tb_socket(tb, 22, AF_UNIX, SOCK_STREAM, 0, "UNIX-STREAM");
+	tb_socket(tb, 23, AF_NETLINK, SOCK_RAW, 0, "NETLINK");
+	for (int fd = 8; fd < 24; fd += fd == 10 ? 10 : 1) {
+		tb_sys_enter(tb, 0, 3200000 + (uint64_t)fd * 1000, SYS_close, fd, 0, 0);
+		tb_sys_exit(tb, 0, 3200000 + (uint64_t)fd * 1000 + 500, 0);
+	}
+	tb_sys_enter(tb, 0, 3300000, SYS_dup, 3, 0, 0);
+	tb_sys_exit(tb, 0, 3301000, 4);
+	return tb;
+}
+
+/* close() is written when the descriptor is closed already, and dup() before the copy is known. */
+static void a_descriptor_has_what_was_behind_it_at_the_entry(void)
+{
+	static const struct {
+		const char *options, *has;
+	} cases[] = {{"-y", "dup(3</etc/hosts>) "},
+		     {"-y", "= 4</etc/hosts>\n"},
+		     {"-y", "close(8<pipe:[777]>)"},
+		     {"-y", "close(9<anon_inode:[eventfd]>)"},
+		     {"-y", "close(10</memfd:shared>(deleted))"},
+		     {"-y", "close(20<socket:[20]>)"},
+		     {"-yy", "close(20<TCP:[127.0.0.1:80->127.0.0.1:4711]>)"},
+		     {"-yy", "close(21<UDPv6:[[::1]:80]>)"},
+		     {"-yy", "close(22<UNIX-STREAM:[22->4711]>)"},
+		     {"-yy", "close(23<NETLINK:[23]>)"}};
+	char options[64], *text;
+
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		snprintf(options, sizeof(options), "--strace -p10 %s", cases[i].options);
+		text = report_of(make_descriptors(), options);
+		contains(text, cases[i].has);
+		free(text);
+	}
+}
+
 /* The page was not in memory, or an anonymous copy lacks it: then only the size is known. */
 static void memory_without_content_is_not_empty(void)
 {
@@ -473,6 +542,7 @@ int main(int argc, char **argv)
 		CASE(commands_of_fcntl_their_arguments_and_results_have_names),
 		CASE(a_set_chooses_calls_and_an_end_does),
 		CASE(each_letter_has_its_meaning),
+		CASE(a_descriptor_has_what_was_behind_it_at_the_entry),
 		CASE(memory_without_content_is_not_empty),
 		CASE(the_output_is_one_file_or_one_for_each_thread),
 		CASE(a_disk_that_is_full_leaves_the_old_files_of_threads),
