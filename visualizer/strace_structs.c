@@ -301,6 +301,33 @@ static void put_iovec(struct string *s, const struct call_memory *memory, size_t
 	string_addf(s, ", iov_len=%" PRIu64 "}", long_at(memory, offset + 8));
 }
 
+static void put_known_null(struct string *s, const char *name, uint64_t address)
+{
+	string_addf(s, address ? "%s=..." : "%s=NULL", name);
+}
+
+/*
+ * struct msghdr; what its members point to is not recorded. @is_result: the kernel wrote it, and
+ * the length of a name has changed from what strace shows.
+ */
+static void put_msghdr(struct string *s, const struct call_memory *memory, bool is_result)
+{
+	uint64_t name = long_at(memory, 0), control_bytes = long_at(memory, 40);
+
+	put_known_null(s, "{msg_name", name);
+	if (is_result && name)
+		string_add(s, ", msg_namelen=...");
+	else
+		string_addf(s, ", msg_namelen=%d", int_at(memory, 8));
+	put_known_null(s, ", msg_iov", long_at(memory, 16));
+	string_addf(s, ", msg_iovlen=%" PRIu64, long_at(memory, 24));
+	if (control_bytes)
+		put_known_null(s, ", msg_control", long_at(memory, 32));
+	string_addf(s, ", msg_controllen=%" PRIu64 ", msg_flags=", control_bytes);
+	strace_put_bits(s, "msg_flags", (uint32_t)number(memory, 48, 4));
+	string_add(s, "}");
+}
+
 /* Texts with a NUL each: the arguments of a program. */
 static void put_texts(struct string *s, const struct call_memory *memory, size_t limit)
 {
@@ -502,6 +529,9 @@ static void put_content(struct string *s, const struct strace_names *names, cons
 		break;
 	case TYPE_iovec:
 		put_list(s, memory, 16, put_iovec);
+		break;
+	case TYPE_msghdr:
+		put_msghdr(s, memory, memory == &call->written[idx]);
 		break;
 	case TYPE_pollfd:
 		put_elements(s, names, memory, 8, NULL, put_pollfd);

@@ -193,6 +193,23 @@ static void memory(void)
 	CALL(membarrier, MEMBARRIER_CMD_QUERY, 0, 0);
 }
 
+/* A message with a descriptor; the other end takes it. */
+static void pass_descriptor(const int pair[2])
+{
+	static char text[] = "message";
+	struct iovec part = {text, 7};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int))] = "";
+	struct msghdr message = {
+		.msg_iov = &part, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof(control)};
+	struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+
+	*header =
+		(struct cmsghdr){.cmsg_len = CMSG_LEN(sizeof(int)), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS};
+	memcpy(CMSG_DATA(header), &pair[0], sizeof(int));
+	CALL(sendmsg, pair[0], &message, MSG_NOSIGNAL);
+	CALL(recvmsg, pair[1], &message, MSG_CMSG_CLOEXEC);
+}
+
 static void sockets(void)
 {
 	struct sockaddr_in address = {.sin_family = AF_INET,
@@ -231,6 +248,7 @@ static void sockets(void)
 	CALL(shutdown, client, SHUT_WR);
 	CALL(shutdown, client, SHUT_RDWR);
 	CALL(socketpair, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair);
+	pass_descriptor(pair);
 	client = CALL(socket, AF_UNIX, SOCK_DGRAM, 0);
 	CALL(bind, client, &name, sizeof(name));
 	client = CALL(socket, AF_UNIX, SOCK_STREAM, 0);

@@ -17,9 +17,10 @@
 #include "unit.h"
 #include "visualizer.h"
 
-static const char *const names[] = {[SYS_read] = "read",   [SYS_close] = "close",   [SYS_dup] = "dup",
-				    [SYS_write] = "write", [SYS_openat] = "openat", [SYS_mmap] = "mmap",
-				    [SYS_fcntl] = "fcntl", [SYS_wait4] = "wait4",   [SYS_exit_group] = "exit_group"};
+static const char *const names[] = {
+	[SYS_read] = "read",   [SYS_close] = "close", [SYS_sendmsg] = "sendmsg",      [SYS_recvmsg] = "recvmsg",
+	[SYS_dup] = "dup",     [SYS_write] = "write", [SYS_openat] = "openat",	      [SYS_mmap] = "mmap",
+	[SYS_fcntl] = "fcntl", [SYS_wait4] = "wait4", [SYS_exit_group] = "exit_group"};
 
 /* Process 10 on CPU 0 and its thread 11 on CPU 1. */
 static struct tb *make_two_threads(void)
@@ -318,6 +319,33 @@ static void a_descriptor_has_what_was_behind_it_at_the_entry(void)
 }
 
 /* The page was not in memory, or an anonymous copy lacks it: then only the size is known. */
+/* The kernel writes the length of a name; strace also shows the one before. */
+static void a_message_has_its_members_and_no_wrong_one(void)
+{
+	struct {
+		struct trace_sys_data data;
+		uint64_t members[7];
+	} payload = {{.argument = 1, .content = sizeof(payload.data) | 56 << 16, .bytes = 56},
+		     {0x1000, 16, 0x2000, 2, 0x3000, 24, MSG_CTRUNC}};
+	struct tb *tb = make_two_threads();
+	char *text;
+
+	tb_window(tb, 1000000, 9000000);
+	tb_sys_enter(tb, 0, 1500000, SYS_sendmsg, 3, 1, 0);
+	tb_event(tb, 0, 1500000, TRACE_EV_sys_data, &payload, sizeof(payload), NULL);
+	tb_sys_exit(tb, 0, 1501000, 8);
+	tb_sys_enter(tb, 0, 1600000, SYS_recvmsg, 3, 1, 0);
+	payload.data.written = 1;
+	tb_event(tb, 0, 1600500, TRACE_EV_sys_data, &payload, sizeof(payload), NULL);
+	tb_sys_exit(tb, 0, 1601000, 8);
+	text = report_of(tb, "--strace -p10");
+	contains(text, "sendmsg(3, {msg_name=..., msg_namelen=16, msg_iov=..., msg_iovlen=2, msg_control=..., "
+		       "msg_controllen=24, msg_flags=MSG_CTRUNC}, 0) = 8\n");
+	contains(text, "recvmsg(3, {msg_name=..., msg_namelen=..., msg_iov=..., msg_iovlen=2, msg_control=..., "
+		       "msg_controllen=24, msg_flags=MSG_CTRUNC}, 0) = 8\n");
+	free(text);
+}
+
 static void memory_without_content_is_not_empty(void)
 {
 	static const struct {
@@ -543,6 +571,7 @@ int main(int argc, char **argv)
 		CASE(a_set_chooses_calls_and_an_end_does),
 		CASE(each_letter_has_its_meaning),
 		CASE(a_descriptor_has_what_was_behind_it_at_the_entry),
+		CASE(a_message_has_its_members_and_no_wrong_one),
 		CASE(memory_without_content_is_not_empty),
 		CASE(the_output_is_one_file_or_one_for_each_thread),
 		CASE(a_disk_that_is_full_leaves_the_old_files_of_threads),
