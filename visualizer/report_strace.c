@@ -404,6 +404,14 @@ static int complain_of_nothing(const struct strace *strace)
 	return complain(1, "--strace: the trace has no such calls");
 }
 
+static void complain_of_no_callers(const struct strace *strace)
+{
+	if (strace->choice->stacks && strace->has_lines &&
+	    trace_analysis_recorded(strace->report->analysis, TRACE_EV_sys_caller) == TRACE_RECORDED_NEVER)
+		complain(0, "-k: the trace has no addresses of the code that made the calls; record them with "
+			    "tracedaemon -sd0");
+}
+
 int strace_end(struct report *report)
 {
 	struct strace *strace = report->strace;
@@ -417,6 +425,7 @@ int strace_end(struct report *report)
 		if (strace->threads[i])
 			strace_forget_thread(strace, strace->threads[i]);
 	has_lines = strace->has_lines;
+	complain_of_no_callers(strace);
 	has_failed = strace->has_failed;
 	report->strace = NULL;
 	free(strace->threads);

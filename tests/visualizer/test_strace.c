@@ -273,10 +273,12 @@ static void tb_socket(struct tb *tb, int fd, uint16_t family, uint16_t type, uin
 
 static struct tb *make_descriptors(void)
 {
+	static const uint64_t mask[4] = {~(1ull << TRACE_EV_sys_caller), ~0ull, ~0ull, ~0ull};
 	struct tb *tb = make_two_threads();
 
 	tb_window(tb, 1000000, 9000000);
 	tb_fd(tb, 10, 3, 1, 100, S_IFREG | 0644, "/etc/hosts");
+	tb_event(tb, 0, 1000000, TRACE_EV_trace_mask, mask, sizeof(mask), NULL);
 	tb_fd(tb, 10, 8, 0, 777, S_IFIFO, "");
 	tb_fd(tb, 10, 9, 0, 778, 0, "[eventfd]");
 	tb_fd(tb, 10, 10, 0, 779, S_IFREG, "memfd:shared");
@@ -344,6 +346,20 @@ static void a_message_has_its_members_and_no_wrong_one(void)
 	contains(text, "recvmsg(3, {msg_name=..., msg_namelen=..., msg_iov=..., msg_iovlen=2, msg_control=..., "
 		       "msg_controllen=24, msg_flags=MSG_CTRUNC}, 0) = 8\n");
 	free(text);
+}
+
+static void a_trace_without_callers_is_named_once(void)
+{
+	char *with = report_of(make_letters(), "--strace -p10 -k"),
+	     *without = report_of(make_descriptors(), "--strace -p10 -k");
+	const char *message = "-k: the trace has no addresses of the code that made the calls", *found;
+
+	CU_ASSERT_PTR_NULL(strstr(with, message));
+	contains(without, message);
+	found = strstr(without, message);
+	CU_ASSERT(found && !strstr(found + 1, message));
+	free(with);
+	free(without);
 }
 
 static void memory_without_content_is_not_empty(void)
@@ -572,6 +588,7 @@ int main(int argc, char **argv)
 		CASE(each_letter_has_its_meaning),
 		CASE(a_descriptor_has_what_was_behind_it_at_the_entry),
 		CASE(a_message_has_its_members_and_no_wrong_one),
+		CASE(a_trace_without_callers_is_named_once),
 		CASE(memory_without_content_is_not_empty),
 		CASE(the_output_is_one_file_or_one_for_each_thread),
 		CASE(a_disk_that_is_full_leaves_the_old_files_of_threads),
