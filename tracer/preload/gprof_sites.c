@@ -423,7 +423,7 @@ static bool write_at(int fd, uintptr_t at, const void *bytes, size_t nr)
 
 static int open_memory(void)
 {
-	int fd = open("/proc/self/mem", O_RDWR | O_CLOEXEC);
+	int fd = open("/proc/self/mem", O_RDWR | O_NOCTTY | O_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
