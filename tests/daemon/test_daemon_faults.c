@@ -284,6 +284,22 @@ static size_t bounded_step(size_t nr, size_t step, size_t long_step)
 	return nr / step < most ? step : nr / most;
 }
 
+/* Kills after so many writes that the file has events: on a machine with many processes most calls
+ * read the start state. Returns the number of files that had events. */
+static unsigned int kill_after_writes(unsigned int *kills)
+{
+	struct outcome outcome = {.events = 0};
+
+	for (unsigned int when = 4; !outcome.events && when <= 64; when *= 2) {
+		outcome = record_injected("writev", "signal=KILL", when);
+		if (outcome.status == 0)
+			break;
+		check_killed(&outcome, "writev", when);
+		++*kills;
+	}
+	return outcome.events > 0;
+}
+
 /* @name: kill only at calls of this name; NULL: at all calls
  * Returns the number of points at which the daemon was killed. */
 static unsigned int kill_at_points(const char *name, size_t step, size_t long_step)
@@ -307,6 +323,8 @@ static unsigned int kill_at_points(const char *name, size_t step, size_t long_st
 		kills++;
 		with_events += outcome.events > 0;
 	}
+	if (!with_events)
+		with_events = kill_after_writes(&kills);
 	fprintf(stderr, "\n    killed at %u of %zu points; %u of the files had events\n", kills, seen, with_events);
 	CU_ASSERT(with_events > 0);
 	return kills;
