@@ -646,7 +646,12 @@ static void an_instruction_that_the_kernel_misreads_is_known(void)
 		{"\x66\x90", false, true, "data16 nop"},
 		{"\xf0\xff\x0f", false, false, "lock decl (%rdi): refused"},
 		{"\xf3\x0f\x1e\xfa", false, true, "endbr64"},
-		{"\x0f\x05\xc3", false, false, "syscall: refused"},
+		{"\x0f\x05\xc3", true, false, "syscall"},
+		{"\x0f\x34\xc3", true, false, "sysenter"},
+		{"\xcd\x80\xc3", true, false, "int $0x80"},
+		{"\x48\x0f\x05", true, false, "rex.W syscall"},
+		{"\x0f\xa2\xc3", false, true, "cpuid"},
+		{"\x0f\x0b\xc3", false, false, "ud2: refused"},
 	};
 
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {

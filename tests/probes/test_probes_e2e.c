@@ -330,7 +330,7 @@ static void no_program_is_broken_by_a_probe(void)
 	CU_ASSERT_EQUAL(tally(&s, "vectors:is_probed", NULL, NULL).nr, 1);
 	trace = trace_open(s.trace, &error);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(trace);
-	CU_ASSERT_TRUE(is_not_traced(trace, "vectors:is_like_je: the kernel decodes the instruction there wrongly"));
+	CU_ASSERT_TRUE(is_not_traced(trace, "vectors:is_like_je: the kernel runs the instruction there wrongly"));
 	CU_ASSERT_TRUE(is_not_traced(trace, "vectors:is_refused: the kernel cannot probe the instruction there"));
 	CU_ASSERT_FALSE(is_not_traced(trace, "vectors:is_probed"));
 	trace_close(trace);

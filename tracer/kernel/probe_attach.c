@@ -317,7 +317,7 @@ static const char *user_reason(int err)
 	case -524:
 		return "the kernel cannot probe the instruction there; choose another address, +OFFSET after it";
 	case -EILSEQ:
-		return "the kernel decodes the instruction there wrongly, and a probe would break programs; choose "
+		return "the kernel runs the instruction there wrongly, and a probe would break programs; choose "
 		       "another address, +OFFSET after it";
 	case -EPERM:
 	case -EACCES:

@@ -232,7 +232,7 @@ size_t probe_instruction_bytes(const uint8_t *bytes, size_t size)
  * for a jump and skips it, and vcmpps for a return. An instruction that it refuses by mistake does
  * no harm.
  */
-bool probe_instruction_is_misread(const uint8_t *bytes, size_t size)
+static bool is_misread_vex(const uint8_t *bytes, size_t size)
 {
 	size_t at = size && *bytes == 0xc5 ? 2 : size && *bytes == 0xc4 ? 3 : 4;
 	uint8_t op;
@@ -241,6 +241,24 @@ bool probe_instruction_is_misread(const uint8_t *bytes, size_t size)
 		return false;
 	op = bytes[at];
 	return (op & 0xf0) == 0x70 || memchr("\x90\x9d\xc2\xc3\xca\xcb\xe8\xe9\xeb", op, 9);
+}
+
+/*
+ * syscall, sysenter, int. The kernel runs them in a page of its own, and the call returns there:
+ * programs crash (Linux 6.18 in a virtual machine, --probe 'libc.so.6:getppid+5').
+ */
+static bool enters_kernel(const uint8_t *bytes, size_t size)
+{
+	const uint8_t *at = bytes, *end = bytes + size;
+
+	while (at < end && (is_prefix(*at) || (*at & 0xf0) == 0x40))
+		at++;
+	return end - at > 1 && (*at == 0xcd || (*at == 0x0f && (at[1] == 0x05 || at[1] == 0x34)));
+}
+
+bool probe_instruction_is_misread(const uint8_t *bytes, size_t size)
+{
+	return is_misread_vex(bytes, size) || enters_kernel(bytes, size);
 }
 
 bool probe_instruction_is_plain(const uint8_t *bytes, size_t size)

@@ -15,8 +15,8 @@ struct probe_elf;
  */
 size_t probe_instruction_bytes(const uint8_t *bytes, size_t size);
 /**
- * probe_instruction_is_misread() - would the kernel mistake the instruction for another one? A
- * breakpoint there would break the program
+ * probe_instruction_is_misread() - would the kernel mistake the instruction for another one, or
+ * does it enter the kernel? A breakpoint there would break the program
  */
 bool probe_instruction_is_misread(const uint8_t *bytes, size_t size);
 /** probe_instruction_is_plain() - can all kernels probe the instruction? They refuse some others */
